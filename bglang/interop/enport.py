@@ -1,0 +1,304 @@
+"""ENPORT/PC model files (.ENP): node and connector tables, then one equation block a node.
+
+The format is read as its prints show it, with blanks or tabs between fields.  What is not understood is reported by
+line and kept as a comment in the source that is written; a file with errors gives nothing.
+"""
+
+import re
+from dataclasses import dataclass, field
+
+from bglang.diagnostics import Report, error, warning
+from bglang.source import Source, Span
+
+KINDS = {
+    "E": "Se",
+    "F": "Sf",
+    "0": "J0",
+    "O": "J0",
+    "1": "J1",
+    "I": "I",
+    "C": "C",
+    "R": "R",
+    "T": "TF",
+    "G": "GY",
+    "Y": "GY",
+}
+"""The second letter of a node's TYPE (`MIGV`); O for 0 is a common error of scanned prints."""
+
+NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eEdD][+-]?\d+)?")
+SECTIONS = ("HEADING", "TITLE", "DESCRIPTION", "SYSTEM GRAPH DESCRIPTION", "NODE EQUATIONS", "END-FILE")
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    name: str
+    kind: str
+    x: float
+    y: float
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Connector:
+    name: str
+    tail: str
+    head: str
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """A number of an equation; `index` > 0 says that it is the value of that named parameter."""
+
+    value: float
+    index: int
+
+
+@dataclass(frozen=True, slots=True)
+class NodeEquation:
+    """Y = FUNC(X, P).  For MATRIX, `matrix` holds a row for each Y."""
+
+    node: str
+    function: str
+    y: tuple[str, ...]
+    x: tuple[str, ...]
+    parameters: tuple[Parameter, ...]
+    matrix: tuple[tuple[float, ...], ...]
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class EnportFile:
+    name: str
+    title: str
+    description: tuple[str, ...]
+    nodes: tuple[Node, ...]
+    connectors: tuple[Connector, ...]
+    equations: dict[str, NodeEquation]
+    remarks: tuple[str, ...]
+
+
+@dataclass(slots=True)
+class _Reader:
+    source: Source
+    report: Report
+    lines: list[tuple[str, Span]]
+    remarks: list[str] = field(default_factory=list[str])
+
+    def fail(self, code: str, message: str, span: Span, hint: str = "") -> None:
+        self.report.add(error(f"enport/{code}", message, span, hint=hint))
+
+    def keep(self, code: str, message: str, span: Span) -> None:
+        """Not understood: said, and kept as a comment."""
+        self.report.add(warning(f"enport/{code}", message, span))
+        self.remarks.append(f"{span.source.name}:{span.line}: {message}: {span.text.strip()}")
+
+
+def read_enport(source: Source, report: Report) -> EnportFile | None:
+    """Read a file; None after problems, which are in the report."""
+    before = len(report.errors)
+    reader = _Reader(source, report, _lines(source))
+    parts = _sections(reader)
+    if len(report.errors) > before:
+        return None
+    drawn, joined = _graph(reader, parts["SYSTEM GRAPH DESCRIPTION"])
+    equations = _equations(reader, parts["NODE EQUATIONS"])
+    nodes, connectors = _repair(reader, drawn, joined, equations)
+    for node in nodes:
+        if node.kind not in ("J0", "J1") and node.name not in equations:
+            reader.fail("equation", f"node `{node.name}` has no equation", node.span)
+    if len(report.errors) > before:
+        return None
+    title = " ".join(text.strip() for text, _ in parts["TITLE"] if text.strip())
+    description = tuple(text.strip() for text, _ in parts["DESCRIPTION"] if text.strip())
+    name = next((m.group(1) for text, _ in parts["HEADING"] if (m := re.search(r"(\w+)\.ENP", text))), "Model")
+    return EnportFile(name, title, description, nodes, connectors, equations, tuple(reader.remarks))
+
+
+def _lines(source: Source) -> list[tuple[str, Span]]:
+    result, offset = list[tuple[str, Span]](), 0
+    for raw in source.text.splitlines(keepends=True):
+        text = raw.rstrip("\r\n")
+        result.append((text, Span(source, offset, offset + len(text))))
+        offset += len(raw)
+    return result
+
+
+def _sections(reader: _Reader) -> dict[str, list[tuple[str, Span]]]:
+    parts: dict[str, list[tuple[str, Span]]] = {name: [] for name in SECTIONS}
+    current: str | None = None
+    for text, span in reader.lines:
+        word = text.strip()
+        if word in SECTIONS:
+            current = word
+            if word == "END-FILE":
+                break
+        elif current is not None:
+            parts[current].append((text, span))
+        elif word:
+            reader.fail("heading", f"an ENPORT file begins with HEADING, not with `{word.split()[0]}`", span)
+            return parts
+    whole = Span(reader.source, 0, min(len(reader.source.text), 1))
+    if current is None:
+        reader.fail("empty", "this ENPORT file is empty", whole)
+    elif current != "END-FILE":
+        reader.fail("end", "the file stops without END-FILE", reader.lines[-1][1])
+    elif not parts["SYSTEM GRAPH DESCRIPTION"]:
+        reader.fail("graph", "the file has no SYSTEM GRAPH DESCRIPTION", whole)
+    return parts
+
+
+def _graph(reader: _Reader, lines: list[tuple[str, Span]]) -> tuple[list[Node], list[Connector]]:
+    nodes, connectors, table = list[Node](), list[Connector](), ""
+    for text, span in lines:
+        words = text.split()
+        if not words:
+            continue
+        if words[:2] in (["NODE", "TYPE"], ["CONNECTOR", "TYPE"]):
+            table = words[0]
+        elif table == "NODE":
+            node = _node(reader, words, span)
+            if node:
+                nodes.append(node)
+        elif table == "CONNECTOR":
+            if len(words) < 5 or words[1] != "BG":
+                reader.fail("connector", "a row of the CONNECTOR table is: name, `BG V`, from, to", span)
+            else:
+                connectors.append(Connector(words[0], words[3], words[4], span))
+        else:
+            reader.fail("graph", "expected the table that begins with `NODE TYPE`", span)
+            break
+    for what, names in (("node", [n.name for n in nodes]), ("connector", [c.name for c in connectors])):
+        twice = {name for name in names if names.count(name) > 1}
+        if twice:
+            reader.fail("twice", f"{what} `{sorted(twice)[0]}` stands twice", (nodes or connectors)[0].span)
+    return nodes, connectors
+
+
+def _node(reader: _Reader, words: list[str], span: Span) -> Node | None:
+    kind = words[1][1:2].upper() if len(words) > 1 and re.fullmatch(r"M\wGV", words[1]) else ""
+    if len(words) < 5 or not NUMBER.fullmatch(words[2]) or not NUMBER.fullmatch(words[3]):
+        reader.fail("node", "a row of the NODE table is: name, type, x, y, T", span)
+        return None
+    if kind not in KINDS:
+        reader.fail(
+            "node",
+            f"`{words[1]}` is not a node type that bglang knows",
+            span,
+            "known are M?GV with ? one of E F 0 1 I C R T G Y",
+        )
+        return None
+    if words[4] != "T":
+        reader.keep("inactive", f"node `{words[0]}` is not active (ACT = {words[4]}) and is read as if it were", span)
+    if len(words) > 5:
+        reader.keep("macro", f"node `{words[0]}` belongs to macro `{words[5]}`, which is not kept", span)
+    return Node(words[0], KINDS[kind], float(words[2]), float(words[3]), span)
+
+
+def _equations(reader: _Reader, lines: list[tuple[str, Span]]) -> dict[str, NodeEquation]:
+    equations: dict[str, NodeEquation] = {}
+    announced, found, node, at = -1, 0, "", 0
+    while at < len(lines):
+        text, span = lines[at]
+        at += 1
+        if match := re.search(r"Number of outputs:\s*(\d+)", text):
+            announced = int(match.group(1))
+        if match := re.search(r"Node:\s*(\S+)", text):
+            node = match.group(1)
+        elif match := re.search(r"Equation:\s*Y\s*=\s*(\w+)\s*\(\s*X\s*,\s*P\s*\)\s*(\d+)\s+(\d+)\s+(\d+)", text):
+            end = at
+            while end < len(lines) and not re.search(r"Node:|Equation:", lines[end][0]):
+                end += 1
+            counts = (int(match.group(2)), int(match.group(3)), int(match.group(4)))
+            equation = _equation(reader, node, match.group(1), counts, lines[at:end], span)
+            if equation:
+                found += len(equation.y)
+                equations[node] = equation
+            at = end
+        elif text.strip() and not re.search(r"Named.?_parameters|Number of outputs|=\s*M\S*\s*\*", text):
+            reader.keep("unknown", "this line is not understood", span)
+    if announced >= 0 and announced != found:
+        span = lines[0][1] if lines else Span(reader.source, 0, 0)
+        reader.fail("outputs", f"the file announces {announced} outputs, but its equations give {found}", span)
+    return equations
+
+
+def _equation(
+    reader: _Reader, node: str, function: str, counts: tuple[int, int, int], rows: list[tuple[str, Span]], span: Span
+) -> NodeEquation | None:
+    if function == "MATRIX":
+        return _matrix(reader, node, counts, rows, span)
+    y, x, parameters = list[str](), list[str](), list[Parameter]()
+    for text, row_span in rows:
+        words = text.split()
+        if not words or re.match(r"Y[_ ]list", text.strip()):
+            continue
+        names = [w for w in words if not NUMBER.fullmatch(w)]
+        numbers = [w for w in words if NUMBER.fullmatch(w)]
+        if len(y) < counts[0] and names:
+            y.append(names.pop(0))
+        x += names
+        if len(numbers) not in (0, 2):
+            reader.fail("row", "a parameter needs a number and an index", row_span)
+            return None
+        if numbers:
+            parameters.append(Parameter(float(re.sub("[dD]", "e", numbers[0])), int(float(numbers[1]))))
+    if (len(y), len(x), len(parameters)) != counts:
+        got = f"{len(y)}, {len(x)} and {len(parameters)}"
+        reader.fail(
+            "counts",
+            f"the equation of `{node}` announces {counts[0]} Y, {counts[1]} X, {counts[2]} P, but has {got}",
+            span,
+        )
+        return None
+    return NodeEquation(node, function, tuple(y), tuple(x), tuple(parameters), (), span)
+
+
+def _matrix(
+    reader: _Reader, node: str, counts: tuple[int, int, int], rows: list[tuple[str, Span]], span: Span
+) -> NodeEquation | None:
+    """Blocks of at most three columns: a head row of X names, then a row for each Y."""
+    x, values = list[str](), dict[str, list[float]]()
+    for text, row_span in rows:
+        words = text.split()
+        if not words:
+            continue
+        numbers = [NUMBER.fullmatch(w) is not None for w in words]
+        if not any(numbers):
+            x += words
+        elif not numbers[0] and all(numbers[1:]):
+            values.setdefault(words[0], []).extend(float(re.sub("[dD]", "e", w)) for w in words[1:])
+        else:
+            reader.fail("number", "a row of a matrix is a name and numbers", row_span)
+            return None
+    if len(values) != counts[0] or len(x) != counts[1] or any(len(row) != len(x) for row in values.values()):
+        reader.fail("matrix", f"the matrix of `{node}` is not {counts[0]} by {counts[1]}", span)
+        return None
+    return NodeEquation(node, "MATRIX", tuple(values), tuple(x), (), tuple(tuple(row) for row in values.values()), span)
+
+
+def _repair(
+    reader: _Reader, nodes: list[Node], connectors: list[Connector], equations: dict[str, NodeEquation]
+) -> tuple[tuple[Node, ...], tuple[Connector, ...]]:
+    """Undo what scanning does: `M1GV` with an equation is an I (junctions have none), O and 0 are mixed in names."""
+    used = {name for c in connectors for name in (c.tail, c.head)} | set(equations)
+    fixed = list[Node]()
+    for node in nodes:
+        kind, name = node.kind, node.name
+        if name not in used:
+            twin = next((u for u in used if u.replace("O", "0") == name.replace("O", "0")), None)
+            if twin:
+                reader.report.add(warning("enport/scan", f"node `{name}` is read as `{twin}`", node.span))
+                name = twin
+        if kind == "J1" and name in equations:
+            reader.report.add(
+                warning("enport/scan", f"node `{name}` has an equation, so it is an I and no junction", node.span)
+            )
+            kind = "I"
+        fixed.append(Node(name, kind, node.x, node.y, node.span))
+    known = {node.name for node in fixed}
+    for c in connectors:
+        for name in (c.tail, c.head):
+            if name not in known:
+                reader.fail("connector", f"connector `{c.name}` names a node `{name}` that does not exist", c.span)
+    return tuple(fixed), tuple(connectors)

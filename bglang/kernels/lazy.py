@@ -1,0 +1,92 @@
+"""Records that are made when somebody looks at them, and fields that are computed when somebody reads them.
+
+A stored model of a hundred thousand equations is opened in milliseconds because almost nobody looks at one of them.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, cast, overload
+
+EAGER = 256
+"""Tables of at most so many records are made at once."""
+
+
+class Later:
+    """A value that has not been computed yet."""
+
+    __slots__ = ("_argument", "_make")
+
+    def __init__(self, make: Callable[[Any], Any], argument: Any) -> None:
+        self._make, self._argument = make, argument
+
+    def __call__(self) -> Any:
+        return self._make(self._argument)
+
+
+def lazy_class(cls: type, names: Sequence[str]) -> type:
+    """The frozen dataclass with some fields that may be given as `Later` and are computed when first read.
+
+    The generated `__init__` of a frozen dataclass sets its fields through `object.__setattr__`, which finds these
+    properties; copies by `dataclasses.replace` work as always."""
+
+    def lazily(name: str) -> property:
+        hidden = f"_{name}"
+
+        def get(self: Any) -> Any:
+            value = getattr(self, hidden)
+            if isinstance(value, Later):
+                value = value()
+                object.__setattr__(self, hidden, value)
+            return value
+
+        def put(self: Any, value: Any) -> None:
+            object.__setattr__(self, hidden, value)
+
+        return property(get, put)
+
+    slots = {"__slots__": tuple(f"_{name}" for name in names)}
+    return type(f"Stored{cls.__name__}", (cls,), {**slots, **{name: lazily(name) for name in names}})
+
+
+class Records(Sequence[Any]):
+    """A tuple whose items are made one by one, each when it is first asked for."""
+
+    def __init__(self, count: int, make: Callable[[int], Any]) -> None:
+        self._made: list[Any] = [None] * count
+        self._make = make
+
+    def __len__(self) -> int:
+        return len(self._made)
+
+    @overload
+    def __getitem__(self, at: int) -> Any: ...
+    @overload
+    def __getitem__(self, at: slice) -> tuple[Any, ...]: ...
+    def __getitem__(self, at: int | slice) -> Any:
+        if isinstance(at, slice):
+            return tuple(self[k] for k in range(*at.indices(len(self._made))))
+        found = self._made[at]
+        if found is None:
+            number = at if at >= 0 else at + len(self._made)
+            found = self._made[at] = self._make(number)
+        return found
+
+    def __iter__(self) -> Iterator[Any]:
+        for k in range(len(self._made)):
+            yield self[k]
+
+    def __add__(self, other: Sequence[Any]) -> tuple[Any, ...]:
+        return (*self, *other)
+
+    def __radd__(self, other: Sequence[Any]) -> tuple[Any, ...]:
+        return (*other, *self)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, (tuple, Records)) and tuple(self) == tuple(other)
+
+    def __hash__(self) -> int:
+        return hash(tuple(self))
+
+
+def make_records(count: int, make: Callable[[int], Any]) -> tuple[Any, ...]:
+    """A real tuple of a few records, or a lazy one of many."""
+    return tuple(make(k) for k in range(count)) if count <= EAGER else cast(tuple[Any, ...], Records(count, make))

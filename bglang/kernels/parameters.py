@@ -1,0 +1,93 @@
+"""Numbers for the vector p, and for starts and nominal values: from a program, without compiling anything.
+
+p holds the system's parameters, the blocks of its tables, and the numbers that rolling lifted out of equations.
+Parameters are computed level by level; a value given from outside replaces its expression, and all that depends on it
+follows.
+"""
+
+from collections.abc import Mapping
+from itertools import pairwise
+
+import numpy as np
+
+from bglang.kernels.interpret import Points, run_kernel, run_parts
+from bglang.kernels.program import Floats, Program
+from bglang.kernels.tables import block_size, make_block
+
+_EMPTY = np.zeros((1, 0))
+
+
+def parameter_vector(program: Program, overrides: Mapping[int, float] | None = None) -> Floats:
+    """The whole of p.  `overrides` are values for parameters by number."""
+    p = _blank(program)
+    p[program.computed["parameters"]] = 0.0  # long sums are added up term by term
+    given = dict(overrides or {})
+    numbers, values = np.array(list(given), np.int64), np.array(list(given.values()), float)
+    p[numbers] = values
+    kernel = program.kernels["parameters"]
+    bounds = [*kernel.levels.tolist(), len(kernel.codes)]
+    for begin, end in pairwise(bounds):
+        fill_tables(program, p)
+        out = p[: program.parameters]
+        run_parts(program, kernel, range(begin, end), _at(p), out[None, :])
+        p[numbers] = values
+    fill_tables(program, p)
+    return p
+
+
+def complete_vector(program: Program, parameters: Floats) -> Floats:
+    """The whole of p where the parameters are already known as numbers."""
+    p = _blank(program)
+    p[: program.parameters] = parameters
+    fill_tables(program, p)
+    return p
+
+
+def start_values(program: Program, p: Floats) -> Floats:
+    return _with_defaults(program, "starts", p)
+
+
+def nominal_values(program: Program, p: Floats) -> Floats:
+    """NaN where the source gives none."""
+    return _with_defaults(program, "nominals", p)
+
+
+def fill_tables(program: Program, p: Floats) -> None:
+    """The blocks of all tables, from their points at the present values of the parameters."""
+    if not program.tables:
+        return
+    points = _with_defaults(program, "points", p)
+    for table in program.tables:
+        x = points[table.points : table.points + table.count]
+        y = points[table.points + table.count : table.points + 2 * table.count]
+        with np.errstate(all="ignore"):  # a parameter that comes later is not a number yet
+            block = make_block(x, y, table.method, table.outside, table.ends)  # type: ignore[arg-type]
+        p[table.base : table.base + block_size(table.count)] = block
+
+
+def table_blocks(program: Program, p: Floats) -> dict[str, Floats]:
+    """The blocks by the tables' keys, as the evaluator of single expressions wants them."""
+    return {t.key: p[t.base : t.base + block_size(t.count)] for t in program.tables}
+
+
+def _blank(program: Program) -> Floats:
+    p = np.full(program.p_size, np.nan)
+    p[: program.parameters] = program.defaults["parameters"]
+    p[program.constants_base :] = program.constants
+    return p
+
+
+def _at(p: Floats) -> Points:
+    return Points(np.zeros(1), _EMPTY, _EMPTY, p, _EMPTY)
+
+
+def _with_defaults(program: Program, name: str, p: Floats) -> Floats:
+    """Numbers that the source gives as such, and what the kernel computes for the others."""
+    plain = program.defaults[name]
+    kernel = program.kernels[name]
+    if not len(kernel.codes):
+        return plain.copy()
+    computed = run_kernel(program, kernel, _at(p))[0]
+    known = np.ones(len(plain), bool)
+    known[program.computed[name]] = False
+    return np.where(known, plain, computed)

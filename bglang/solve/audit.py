@@ -1,0 +1,202 @@
+"""The energy audit: what went in, what is stored, what was lost, and whether that adds up.
+
+Stored energy comes from the state: in closed form, or as the integral of the storage's law over its state.  Supplied
+and dissipated energy are integrals of power along the trajectory.  The two ways are independent, so their difference
+is a check on the model and on the integration.  Jumps at events are booked apart.
+"""
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from bglang.equations.system import System
+from bglang.expr import Expr, leaves
+from bglang.expr.evaluate import evaluate_array
+from bglang.expr.walk import rewrite
+from bglang.results.record import Audit, EnergyEntry
+from bglang.results.values import Array
+from bglang.solve.consistent import Instant
+from bglang.solve.interpolation import Pieces, node_weights
+from bglang.solve.model import DENSE, Flags, Model
+
+BATCH = 512
+LOW, HIGH = 0.5 - np.sqrt(0.05), 0.5 + np.sqrt(0.05)
+"""Inner nodes of Lobatto's rule on [0, 1], which is exact for polynomials of degree five."""
+PANELS, PER_PANEL = 1024, 8
+
+
+class EnergyMeter:
+    """Follows a run.  Feed it all nodes of the trajectory and all events."""
+
+    def __init__(self, model: Model):
+        self.model = model
+        self.system: System = model.system
+        count = len(self.system.audit)
+        self._work = np.zeros(count)
+        self._turnover = 0.0
+        self._jumps = np.zeros(count)
+        self._nodes: list[tuple[Array, Array, Array, Array]] = []
+        self._begins: list[bool] = []
+        self._closed = np.array([item.energy is not None for item in self.system.audit], dtype=bool)
+        self._integral = [k for k, item in enumerate(self.system.audit) if item.integral is not None]
+        self._laws = {k: _without_modes(self.system, item.integral[0])
+                      for k, item in enumerate(self.system.audit) if item.integral is not None
+                      and any(leaf[0] == "z" for leaf in leaves(item.integral[0]))}  # fmt: skip
+        self._read: dict[str, list[int]] | None = None
+        self._batch = max(4, min(BATCH, 2_000_000 // max(1, len(self.system.unknowns))))
+        self._first: Instant | None = None
+
+    # --- following --------------------------------------------------------------------------------------------------
+
+    def begin(self, at: Instant) -> None:
+        self._first = at
+
+    def nodes(self, t: Array, y: Array, d: Array, z: Array, begins: bool) -> None:
+        """Nodes of the present smooth piece; `begins`: it begins with them."""
+        if not self.system.audit:
+            return
+        modes = np.empty((len(t), len(z)))
+        modes[:] = z
+        self._nodes.append((t.copy(), y.copy(), d.copy(), modes))
+        self._begins += [begins] + [False] * (len(t) - 1)
+        if len(self._begins) >= self._batch:
+            self._integrate()
+
+    def event(self, left: Instant, after: Instant) -> None:
+        """Energy that a jump brought or took."""
+        if self._read is None:
+            self._read = {kind: self._readings(kind) for kind in "yz"}
+        y, z = self._read["y"], self._read["z"]
+        if not np.array_equal(left.y[y], after.y[y]) or not np.array_equal(left.z[z], after.z[z]):
+            self._jumps += self._difference(left, after)
+
+    def _integrate(self) -> None:
+        """Work over the nodes gathered so far; the last node stays as the first one of what follows."""
+        if len(self._begins) < 2:
+            return
+        t, y, d, z = (np.concatenate([part[i] for part in self._nodes]) for i in range(4))
+        joined = (np.diff(t) > 0.0) & ~np.array(self._begins[1:])
+        if joined.any():
+            weights, power = self._fine(t, y, d, z, joined) if y.shape[1] <= DENSE else self._coarse(t, y, d, z, joined)
+            self._work += weights @ power
+            self._turnover += float(np.abs(weights) @ np.abs(power, out=power).sum(axis=1))
+        self._nodes, self._begins = [(t[-1:], y[-1:], d[-1:], z[-1:])], [True]
+
+    def _fine(self, t: Array, y: Array, d: Array, z: Array, joined: Flags) -> tuple[Array, Array]:
+        """Weights and powers of Lobatto's rule on polynomials through the nodes."""
+        real = np.flatnonzero(joined)
+        h = np.diff(t)[real]
+        pieces = Pieces(t, y, d, joined, real)
+        points = [(t[real], y[real], d[real]), (t[real + 1], y[real + 1], d[real + 1])]
+        points += [(t[real] + s * h, *pieces.at(s)) for s in (LOW, HIGH)]
+        times, values, rates = (np.concatenate([point[i] for point in points]) for i in range(3))
+        power = self.model.powers(times, values, rates, np.concatenate([z[real]] * 4))
+        ends = (power[: len(h)] + power[len(h) : 2 * len(h)]) / 2.0
+        inner = power[2 * len(h) :]  # between nodes a law may be just outside where it is defined
+        power[2 * len(h) :] = np.where(np.isfinite(inner), inner, np.concatenate([ends, ends]))
+        return np.concatenate([h / 12.0, h / 12.0, h * (5.0 / 12.0), h * (5.0 / 12.0)]), power
+
+    def _coarse(self, t: Array, y: Array, d: Array, z: Array, joined: Flags) -> tuple[Array, Array]:
+        """For large models, which take many steps: cubics through the powers at the nodes themselves."""
+        return node_weights(t, joined), self.model.node_powers(t, y, d, z)
+
+    def _readings(self, kind: str) -> list[int]:
+        """Unknowns or modes that stored energies read."""
+        items = self.system.audit
+        forms = [i.energy for i in items if i.energy is not None] + [i.integral[0] for i in items if i.integral]
+        found = {leaf[1] for form in forms for leaf in leaves(form) if leaf[0] == kind}
+        if kind == "y":
+            found |= {i.integral[1] for i in items if i.integral}
+        return sorted(found)
+
+    # --- stored energy ----------------------------------------------------------------------------------------------
+
+    def _difference(self, a: Instant, b: Instant) -> Array:
+        """Stored energy at b less that at a, for the items that know it from the state."""
+        found = np.zeros(len(self.system.audit))
+        if self._closed.any():
+            ends = [np.array([i.t for i in (a, b)]), *(np.stack([getattr(i, w) for i in (a, b)]) for w in "ydz")]
+            energy = self.model.energies(*ends)
+            found[self._closed] = (energy[1] - energy[0])[self._closed]
+        for k, value in self._path_integrals(a, b).items():
+            found[k] = value
+        return found
+
+    def _path_integrals(self, a: Instant, b: Instant) -> dict[int, float]:
+        """Integrals of laws over their states from a to b: Gauss on panels, twice as many until nothing changes."""
+        if not self._integral:
+            return {}
+        panels = 4
+        before = self._gauss(a, b, panels)
+        while True:
+            panels *= 2
+            after = self._gauss(a, b, panels)
+            size = max((abs(v) for v in after), default=0.0)
+            if panels >= PANELS or all(abs(x - y) <= 1e-12 * size for x, y in zip(after, before, strict=True)):
+                return dict(zip(self._integral, after, strict=True))
+            before = after
+
+    def _gauss(self, a: Instant, b: Instant, panels: int) -> list[float]:
+        nodes, weights = np.polynomial.legendre.leggauss(PER_PANEL)
+        s = ((np.arange(panels)[:, None] + (nodes[None, :] + 1.0) / 2.0) / panels).ravel()
+        w = np.tile(weights / 2.0 / panels, panels)
+        y = a.y + s[:, None] * (b.y - a.y)
+        t = a.t + s * (b.t - a.t)
+        d = np.broadcast_to(b.d, y.shape)
+        z = np.broadcast_to(b.z, (len(s), len(b.z)))
+        efforts = self.model.efforts(t, y, d, z, self._integral)
+        values = list[float]()
+        for column, k in enumerate(self._integral):
+            integral = self.system.audit[k].integral
+            assert integral is not None
+            effort = efforts[:, column]
+            if k in self._laws:
+                at = replace(self.model.values(b.t, b.y, b.d, b.z), t=t, y=y.T)
+                effort = evaluate_array(self._laws[k], at) * np.ones(len(s))
+            values.append(float(w @ effort) * float(b.y[integral[1]] - a.y[integral[1]]))
+        return values
+
+    # --- the balance ------------------------------------------------------------------------------------------------
+
+    def audit(self, last: Instant) -> Audit:
+        """The balance of the whole run."""
+        self._integrate()
+        assert self._first is not None
+        items, work = self.system.audit, self._work
+        if not items:
+            return Audit((), 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+        kinds = np.array([item.kind for item in items])
+        known = self._closed.copy()
+        known[self._integral] = True
+        known &= kinds == "stored"
+        energy = np.where(known, self._difference(self._first, last), work)
+        jump = np.where(known, self._jumps, 0.0)
+        of = {kind: float(energy[kinds == kind].sum()) for kind in ("supplied", "stored", "dissipated", "modulation")}
+        jumps = float(jump.sum())
+        gap = np.abs(energy - jump - work)
+        worst = int(np.argmax(gap))
+        error = of["supplied"] + of["modulation"] + jumps - of["stored"] - of["dissipated"]
+        scale = max(self._turnover / 2.0, abs(of["stored"]), abs(of["supplied"]), abs(of["dissipated"]))
+        rows = zip(items, energy.tolist(), jump.tolist(), strict=True)
+        entries = tuple(EnergyEntry(item.element, item.domain, item.kind, e, j) for item, e, j in rows)
+        name = items[worst].element if gap[worst] > 0.0 else ""
+        return Audit(
+            entries, of["supplied"], of["stored"], of["dissipated"], of["modulation"], jumps, error, scale, name
+        )  # fmt: skip
+
+
+def _without_modes(system: System, e: Expr) -> Expr:
+    """A law as a function of values alone: a mode is what its root says, wherever the law is looked at."""
+
+    def leaf(node: tuple[Any, ...]) -> Expr:
+        if node[0] != "z":
+            return node
+        mode = system.modes[node[1]]
+        if mode.kind == "relation":
+            return (">" if mode.strict else ">=", rewrite(mode.roots[0], leaf), 0.0)
+        if mode.kind == "floor":
+            return ("floor", rewrite(mode.arguments[0], leaf))
+        return node
+
+    return rewrite(e, leaf)

@@ -1,0 +1,290 @@
+"""Consistent values: what holds at one instant, at the start and after an event.
+
+Rows of a system in a given mode are of three sorts.  Balances hold rates: what they sum up, F_d (y+ - y-), is
+continuous through any instant in which only finite efforts and flows act.  Laws hold no rates.  Pins are the time
+derivative of a position that holds as well (a sticking friction): they may need an impulse, which enters the balances
+through the algebraic variables and obeys the laws like these.
+
+Small systems are handled as dense arrays, large ones sparse; the code is the same.
+"""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from bglang.solve.blocks import beside, empty, nonzero, over, units
+from bglang.solve.model import DENSE, Array, Matrix, Model, Numbers
+from bglang.solve.newton import Factors, Outcome, holds, newton
+from bglang.solve.quick import Inverses, quick_rates, quick_values
+
+ROUNDING = 1e-8
+"""A pinned state that is off by no more than this part of its size came there by an event located numerically."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sorts:
+    """Which rows are balances, laws and pins in one mode; which columns carry no rates.
+
+    A pin whose row holds no rates (they were replaced by what they equal) determines its reaction like a law: `laws`
+    holds it too, and `stiff` is False.  `pinned` are the numbers of the pins among the rows that have a position."""
+
+    balances: Numbers
+    laws: Numbers
+    pins: Numbers
+    pinned: Numbers
+    algebraic: Numbers
+    stiff: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Instant:
+    """A point of the trajectory."""
+
+    t: float
+    y: Array
+    d: Array
+    z: Array
+
+
+class Consistency:
+    """Solves for consistent values and rates.  `scale` is the size of the unknowns where they are near zero."""
+
+    def __init__(self, model: Model, scale: Array):
+        self.model, self.scale = model, scale
+        rows = model.system.rows
+        self._known: tuple[Array, Array, Matrix, Matrix, Sorts] | None = None
+        self._inverses = Inverses()
+        self._sorts: dict[bytes, Sorts] = {}
+        self._differential = np.array([row.differential for row in rows], dtype=bool)
+        self._positions = np.array([i for i, row in enumerate(rows) if row.position is not None], dtype=np.intp)
+
+    def jacobian(self, t: float, y: Array, d: Array, z: Array) -> tuple[Matrix, Matrix]:
+        """dF/dy and dF/d(dy/dt): arrays for small systems, sparse rows for large ones."""
+        if len(y) <= DENSE:
+            return self.model.dense_jacobian(t, y, d, z)
+        f_y, f_d = self.model.jacobian(t, y, d, z)
+        return f_y.tocsr(), f_d.tocsr()
+
+    def sorts(self, at: Instant, f_y: Matrix, f_d: Matrix) -> Sorts:
+        """The sorts of rows and columns in the modes of an instant."""
+        key = b""
+        if not len(self._positions) and isinstance(f_d, np.ndarray):
+            key = (f_d != 0.0).tobytes()
+            if key in self._sorts:
+                return self._sorts[key]
+        rated, column = nonzero(f_d)
+        pinned = np.zeros(0, dtype=np.intp)
+        if len(self._positions):
+            pinned = self._in_effect(at, f_y)
+        pins = self._positions[pinned]
+        is_pin = np.zeros(len(rated), dtype=bool)
+        is_pin[pins] = True
+        stiff = bool((is_pin & rated).any())
+        balances = self._differential & rated & ~is_pin
+        laws = ~balances & ~is_pin if stiff else ~balances
+        found = Sorts(np.flatnonzero(balances), np.flatnonzero(laws), pins, pinned, np.flatnonzero(~column), stiff)
+        if key:
+            self._sorts[key] = found
+        return found
+
+    def _in_effect(self, at: Instant, f_y: Matrix) -> Numbers:
+        """Positions that say something else than their rows do: those of the modes that pin a state."""
+        values, slopes = self.model.positions(at.t, at.y, at.d, at.z)
+        rows = f_y[self._positions]
+        residual = self.model.residual(at.t, at.y, at.d, at.z)[self._positions]
+        differs = np.asarray(abs(slopes - rows).sum(axis=1)).ravel() > 0.0
+        return np.flatnonzero(differs | (values != residual))
+
+    # --- values ---------------------------------------------------------------------------------------------------
+
+    def values(self, left: Instant, z: Array, held: dict[int, float]) -> Outcome:
+        """y after an instant: sums of balances stay, laws and positions hold, `held` unknowns take the given value."""
+        self._known = None
+        before = left.y.copy()
+        for i, value in held.items():
+            before[i] = value
+        at = Instant(left.t, before, left.d, z)
+        f_y, f_d = self.jacobian(at.t, before, left.d, z)
+        sorts = self.sorts(at, f_y, f_d)
+        if len(sorts.pins):
+            outcome = self._pin(at, held, sorts)
+            if sorts.stiff or not outcome.converged:
+                return outcome
+            at = Instant(at.t, outcome.u, at.d, z)
+            f_y, f_d = self.jacobian(at.t, at.y, at.d, z)
+        return self._lawful(at, held, sorts, f_y, f_d)
+
+    def _lawful(self, at: Instant, held: dict[int, float], sorts: Sorts, f_y: Matrix, f_d: Matrix) -> Outcome:
+        """Values that satisfy the laws and keep the sums of balances."""
+        t, before, z = at.t, at.y, at.z
+        f = self.model.residual(t, before, at.d, z)[sorts.laws]
+        if np.isfinite(f).all() and holds(f, f_y[sorts.laws], before, self.scale, 1e-13).all():
+            self._known = (before, z, f_y, f_d, sorts)
+            return Outcome(before, True, f, 0, False)
+        if not held and isinstance(f_d, np.ndarray) and not len(self._positions):
+            quick = self._quick(at, f, sorts, f_y, f_d)
+            if quick is not None:
+                return quick
+        balance_rows = self._release(f_d, sorts.balances, held)
+        chosen = sorted(held)
+        hold_rows = units(chosen, len(before))
+
+        def residual(y: Array) -> Array:
+            f = self.model.residual(t, y, at.d, z)
+            sums = self._sums(at, y)
+            return np.concatenate([sums[balance_rows], f[sorts.laws], y[chosen] - before[chosen]])
+
+        def jacobian(y: Array) -> Matrix:
+            now_y, now_d = self.jacobian(t, y, at.d, z)
+            return over([now_d[balance_rows], now_y[sorts.laws], hold_rows])
+
+        outcome = newton(residual, jacobian, before, self.scale)
+        if outcome.singular and outcome.converged:  # the nearest point to laws that may contradict each other
+            good = holds(outcome.residual, jacobian(outcome.u), outcome.u, self.scale, 1e-8).all()
+            return replace(outcome, converged=bool(good))
+        return outcome
+
+    def _quick(self, at: Instant, f: Array, sorts: Sorts, f_y: Array, f_d: Array) -> Outcome | None:
+        """The same where one Jacobian is good enough and what the balances sum up is linear in y."""
+        sums = f_d[sorts.balances]
+        inverse = self._inverses(np.concatenate([sums, f_y[sorts.laws]]), self.scale)
+        if inverse is None:
+            return None
+        y = quick_values(self.model, at.t, at.y, at.d, at.z, f, sums, sorts.laws, inverse, self.scale)
+        if y is None:
+            return None
+        now_y, now_d = self.model.dense_jacobian(at.t, y, at.d, at.z)
+        if not np.array_equal(now_d, f_d):
+            return None
+        self._known = (y, at.z, now_y, now_d, sorts)
+        return Outcome(y, True, np.zeros(0), 1, False)
+
+    def _pin(self, at: Instant, held: dict[int, float], sorts: Sorts) -> Outcome:
+        """Move pinned states onto their positions: by hand where only rounding is missing, else by an impulse."""
+        values, slopes = self.model.positions(at.t, at.y, at.d, at.z)
+        values, slopes = values[sorts.pinned], slopes[sorts.pinned]
+        step = Factors(slopes, self.scale)(-values)
+        if np.isfinite(step).all() and (np.abs(step) <= ROUNDING * np.maximum(np.abs(at.y), self.scale)).all():
+            y = at.y + step
+            values, slopes = self.model.positions(at.t, y, at.d, at.z)
+            rest = values[sorts.pinned]
+            return Outcome(y + Factors(slopes[sorts.pinned], self.scale)(-rest), True, rest, 1, False)
+        return self._impulse(at, held, sorts)
+
+    def _sums(self, at: Instant, after: Array) -> Array:
+        """F_d (y+ - y-), with F_d in the middle: exact where it is linear in y."""
+        _, f_d = self.jacobian(at.t, (at.y + after) / 2.0, at.d, at.z)
+        return np.asarray(f_d @ (after - at.y))
+
+    def _release(self, f_d: Matrix, balances: Numbers, held: dict[int, float]) -> Numbers:
+        """The balances that still count when some unknowns are given: each given one replaces its own balance."""
+        if not held:
+            return balances
+        free = {int(i) for i in balances}
+        for j in sorted(held):
+            column = f_d[:, [j]]
+            size = np.asarray(abs(column).sum(axis=1)).ravel()
+            candidates = [i for i in free if size[i] > 0.0]
+            if candidates:  # its own balance: the one that holds the fewest other rates
+                free.discard(min(candidates, key=lambda i: (int((f_d[[i]] != 0.0).sum()), abs(i - j))))
+        return np.array(sorted(free), dtype=np.intp)
+
+    def _impulse(self, at: Instant, held: dict[int, float], sorts: Sorts) -> Outcome:
+        """Unknowns are y and the impulses of the algebraic variables, which obey the laws like these."""
+        t, z, before, n, columns = at.t, at.z, at.y, len(at.y), sorts.algebraic
+        balance_rows = self._release(self.jacobian(t, before, at.d, z)[1], sorts.balances, held)
+        laws = np.setdiff1d(sorts.laws, sorts.pins)
+        chosen = sorted(held)
+
+        def residual(u: Array) -> Array:
+            y, impulse = u[:n], u[n:]
+            f = self.model.residual(t, y, at.d, z)
+            through = self.jacobian(t, y, at.d, z)[0][:, columns] @ impulse
+            sums = self._sums(at, y) + through
+            pins = self.model.positions(t, y, at.d, z)[0][sorts.pinned]
+            return np.concatenate([sums[balance_rows], through[laws], f[laws], pins, y[chosen] - before[chosen]])
+
+        def jacobian(u: Array) -> Matrix:
+            f_y, f_d = self.jacobian(t, u[:n], at.d, z)
+            pins = self.model.positions(t, u[:n], at.d, z)[1][sorts.pinned]
+            of_y = over([f_d[balance_rows], empty(len(laws), n), f_y[laws], pins, units(chosen, n)])
+            of_impulse = over([f_y[balance_rows][:, columns], f_y[laws][:, columns]])
+            rest = empty(of_y.shape[0] - of_impulse.shape[0], len(columns))
+            return beside([of_y, over([of_impulse, rest])])
+
+        scale = np.concatenate([self.scale, self.scale[columns]])
+        outcome = newton(residual, jacobian, np.concatenate([before, np.zeros(len(columns))]), scale)
+        return Outcome(outcome.u[:n], outcome.converged, outcome.residual, outcome.iterations, outcome.singular)
+
+    # --- rates ------------------------------------------------------------------------------------------------------
+
+    def rates(self, at: Instant) -> tuple[Array, Array, bool]:
+        """y, dy/dt and whether they were found: balances and pins hold, laws hold also when differentiated by time."""
+        known = self._known
+        if known is not None and known[0] is at.y and known[1] is at.z:
+            f_y, f_d, sorts = known[2:]
+        else:
+            f_y, f_d = self.jacobian(at.t, at.y, at.d, at.z)
+            sorts = self.sorts(at, f_y, f_d)
+        if sorts.stiff:
+            return self._pinned_rates(at, sorts)
+        drift = self.model.residual_t(at.t, at.y, at.d, at.z)[sorts.laws] if len(sorts.laws) else np.zeros(0)
+        law_rows = f_y[sorts.laws]
+
+        def residual(d: Array) -> Array:
+            f = self.model.residual(at.t, at.y, d, at.z)
+            return np.concatenate([f[sorts.balances], law_rows @ d + drift])
+
+        first = np.where(np.isfinite(at.d), at.d, 0.0)
+        scale = self._rate_scale(at.d)
+        if isinstance(f_d, np.ndarray):
+            balances = f_d[sorts.balances]
+            inverse = self._inverses(np.concatenate([balances, law_rows]), self.scale)
+            if inverse is not None:
+                quick = quick_rates(
+                    self.model, at.t, at.y, first, at.z, sorts.balances, law_rows, drift, inverse, scale
+                )
+                if quick is not None:
+                    return at.y, quick, True
+
+        def jacobian(d: Array) -> Matrix:
+            rated = f_d if d is first else self.jacobian(at.t, at.y, d, at.z)[1]
+            return over([rated[sorts.balances], law_rows])
+
+        outcome = newton(residual, jacobian, first, scale)
+        good = outcome.converged
+        if good and outcome.singular:  # rates that laws leave open are small; laws that contradict have none
+            good = bool(holds(outcome.residual, jacobian(outcome.u), outcome.u, scale, 1e-6).all())
+        return at.y, outcome.u, good
+
+    def _pinned_rates(self, at: Instant, sorts: Sorts) -> tuple[Array, Array, bool]:
+        """With pins the algebraic variables themselves (the reaction of a sticking friction) follow from the rates."""
+        n, columns = len(at.y), sorts.algebraic
+
+        def split(u: Array) -> tuple[Array, Array]:
+            y = at.y.copy()
+            y[columns] = u[n:]
+            return y, u[:n]
+
+        def residual(u: Array) -> Array:
+            y, d = split(u)
+            f = self.model.residual(at.t, y, d, at.z)
+            f_y = self.jacobian(at.t, y, d, at.z)[0][sorts.laws]
+            drift = self.model.residual_t(at.t, y, d, at.z)[sorts.laws]
+            return np.concatenate([f, f_y @ d + drift])
+
+        def jacobian(u: Array) -> Matrix:
+            y, d = split(u)
+            f_y, f_d = self.jacobian(at.t, y, d, at.z)
+            none = empty(len(sorts.laws), len(columns))
+            return over([beside([f_d, f_y[:, columns]]), beside([f_y[sorts.laws], none])])
+
+        scale = np.concatenate([self._rate_scale(at.d), self.scale[columns]])
+        first = np.concatenate([np.where(np.isfinite(at.d), at.d, 0.0), at.y[columns]])
+        outcome = newton(residual, jacobian, first, scale)
+        y, d = split(outcome.u)
+        return y, d, outcome.converged
+
+    def _rate_scale(self, d: Array) -> Array:
+        finite = np.where(np.isfinite(d), np.abs(d), 0.0)
+        return np.maximum(np.maximum(finite, self.scale), 1e-9)

@@ -1,0 +1,368 @@
+"""Events: from the left limit of an instant to the values after it.
+
+Modes whose roots were crossed change, everything is solved anew, `when`s whose conditions became true act, and so on
+until nothing changes.  What no finite effort or flow can change stays (see `consistent.py`); a jump of a storage that
+nobody asked for is an impulse and is reported.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from bglang.diagnostics import Diagnostic, SimulationError, error, warning
+from bglang.equations.system import Assertion, Assign, Reinit, Row, System, Terminate, WhenBranch
+from bglang.expr.evaluate import Values, evaluate
+from bglang.results.record import Event
+from bglang.solve.consistent import Consistency, Instant
+from bglang.solve.explain import first_span, listed, those_of, worst_rows
+from bglang.solve.initialise import margin
+from bglang.solve.model import Array
+from bglang.solve.modes import Modes
+from bglang.solve.problem import Problem
+from bglang.solve.settle import Attempt, Trial, settle
+from bglang.source import Span
+
+EXPECTED = 1000
+"""So many changes of modes are remembered with what they led to."""
+AHEAD = 1e-6
+"""To see where a root goes, the unknowns are moved along their rates by this part of their size."""
+NEAR = 1e-10
+"""A root counts as zero while it is no farther off than this part of the unknowns moves it."""
+
+
+@dataclass(slots=True)
+class Happening:
+    """What came of an event: the instant after it, the log, whether values jumped, and whether the run ends."""
+
+    at: Instant
+    log: list[Event] = field(default_factory=list[Event])
+    jumped: bool = False
+    warnings: list[Diagnostic] = field(default_factory=list[Diagnostic])
+    terminate: str | None = None
+
+
+class EventHandler:
+    """Carries the conditions of `when`s from event to event."""
+
+    def __init__(self, problem: Problem, modes: Modes, scale: Array):
+        self.problem, self.modes, self.system = problem, modes, problem.system
+        self.model = problem.model
+        self.scale = scale
+        self.consistency = Consistency(self.model, scale)
+        self._storages = np.array([u.kind != "algebraic" for u in self.system.unknowns], dtype=bool)
+        self._conditions: list[list[list[bool]]] = []
+        self._rates_decide = modes.needs_rates or any(
+            row.position is not None and row.differential for row in self.system.rows
+        )
+        self._zone = np.zeros(len(modes.owner))
+        self._relations = np.array(
+            [k for k in modes.continuous if modes.modes[k].kind == "relation" and not modes.modes[k].time_only],
+            dtype=np.intp,
+        )
+        self._first = np.array([modes.first[k] for k in self._relations], dtype=np.intp)
+        self._usual = np.array(
+            [k for k, m in enumerate(modes.modes) if m.kind not in ("floor", "segment")], dtype=np.intp
+        )
+        self._switches = np.array([k for k in modes.continuous if modes.modes[k].kind == "relation"], dtype=np.intp)
+        self._expected: dict[bytes, Array] = {}
+
+    def grow(self, y: Array) -> None:
+        """Sizes that the variables have shown: what counts as zero follows them."""
+        seen = np.abs(y)
+        self.scale = np.where(self.problem.nominal > 0.0, self.scale, np.maximum(self.scale, seen))
+
+    # --- the three occasions ----------------------------------------------------------------------------------------
+
+    def at_start(self, at: Instant, samples: Sequence[int]) -> Happening:
+        """`sample` and `initial()` fire at the start; other conditions that are true there do not."""
+        self._remember(at, self._values(at, at))
+        self._zone[:] = 0.0
+        happening = Happening(at)
+        z = at.z.copy()
+        z[list(samples)] = 1.0
+        if samples:
+            self._settle(happening, at, z, {})
+        self._act(happening, at, initial=True)
+        self._switch_off(happening, samples)
+        self._rest(happening, at)
+        return happening
+
+    def at_event(self, left: Instant, roots: Sequence[int], samples: Sequence[int]) -> Happening:
+        """Roots crossed and samples due at one instant."""
+        happening = Happening(left)
+        self._zone[:] = 0.0
+        if roots:  # how far from zero the located roots were left
+            self._zone[list(roots)] = 2.0 * np.abs(self.model.roots(left.t, left.y, left.d, left.z)[list(roots)])
+        z = left.z.copy()
+        for r in roots:
+            k = self.modes.owner[r]
+            z[k] = self.modes.after_root(k, r, left, self.model)
+        z[list(samples)] = 1.0
+        self._settle(happening, left, z, {})
+        self._act(happening, left)
+        self._log_modes(happening, left)
+        self._switch_off(happening, samples)
+        self._rest(happening, left)
+        return happening
+
+    def at_end(self, at: Instant) -> Happening:
+        """`terminal()` is true at the end of the run."""
+        happening = Happening(at)
+        self._act(happening, at, terminal=True)
+        return happening
+
+    # --- solving ----------------------------------------------------------------------------------------------------
+
+    def _settle(self, happening: Happening, left: Instant, z: Array, held: dict[int, float]) -> None:
+        """Values that agree with modes near z, starting from `left`."""
+        consistency = self.consistency
+        consistency.scale = self.scale
+        failed = list[Instant]()
+
+        def attempt(z: Array) -> Trial | None:
+            outcome = consistency.values(left, z, held)
+            if not outcome.converged:
+                failed.append(Instant(left.t, outcome.u, left.d, z))
+                return None
+            at, wrong = Instant(left.t, outcome.u, left.d, z), dict[int, float]()
+            if not self._rates_decide:
+                g, zone = self._zones(at)
+                wrong = self.modes.contradicted(self.model, at, zone, g)
+            if not wrong:
+                y, d, good = consistency.rates(at)
+                at = Instant(left.t, y, d, z)
+                if not good:
+                    failed.append(at)
+                    return None
+                if self._rates_decide:
+                    g, zone = self._zones(at)
+                    wrong = self.modes.contradicted(self.model, at, zone, g)
+                if not wrong and ahead:
+                    wrong = self._leaving(at, g, zone)
+            moved = np.abs(at.y - left.y) / np.maximum(np.abs(left.y), self.scale)
+            return Trial(z, at.y, at.d, wrong, float(np.max(moved[self._storages], initial=0.0)))
+
+        ahead = True
+        trial, touched = self._as_before(attempt, left, z) if not held else None, frozenset[int]()
+        if trial is None:
+            trial, touched = settle(attempt, z, self.modes)
+            if trial is not None and not held:
+                self._remember_modes(left, z, trial.z)
+        if trial is None:  # a switch that is driven back from both sides goes on as it can
+            ahead = False
+            trial, touched = settle(attempt, z, self.modes)
+        if trial is None:
+            raise self._stuck(left, touched, failed)
+        if trial.jump > NEAR or held:
+            happening.jumped = True
+            self._impulses(happening, left, trial, held)
+        happening.at = Instant(left.t, trial.y, trial.d, trial.z)
+
+    def _as_before(self, attempt: Attempt, left: Instant, z: Array) -> Trial | None:
+        """The modes that the same change led to the last time, if they agree without a jump."""
+        known = self._expected.get(left.z[self._usual].tobytes() + z[self._usual].tobytes())
+        if known is None:
+            return None
+        guess = z.copy()
+        guess[self._switches] = known
+        trial = attempt(guess)
+        return None if trial is None or trial.contradicted or trial.jump > NEAR else trial
+
+    def _remember_modes(self, left: Instant, z: Array, found: Array) -> None:
+        if len(self._expected) >= EXPECTED:
+            self._expected.clear()
+        if not np.array_equal(z, found):
+            key = left.z[self._usual].tobytes() + z[self._usual].tobytes()
+            self._expected[key] = found[self._switches]
+
+    def _zones(self, at: Instant) -> tuple[Array, Array]:
+        """The root functions, and what counts as zero for each."""
+        g = self.model.roots(at.t, at.y, at.d, at.z)
+        return g, np.maximum(margin(self.model, at, self.scale, NEAR, g), self._zone)
+
+    def _impulses(self, happening: Happening, left: Instant, trial: Trial, held: dict[int, float]) -> None:
+        """Storages that jumped although nobody reset them."""
+        tolerance = max(1e-7, 10.0 * self.problem.tol)
+        for i, unknown in enumerate(self.system.unknowns):
+            if unknown.kind == "algebraic" or i in held:
+                continue
+            jump = trial.y[i] - left.y[i]
+            if abs(jump) > tolerance * max(abs(left.y[i]), self.scale[i]):
+                happening.log.append(
+                    _entry(left.t, "impulse", f"{unknown.name} jumps by {jump:.6g}", unknown.name, unknown.span,
+                           f"{left.y[i]:.9g}", f"{trial.y[i]:.9g}")
+                )  # fmt: skip
+
+    def _leaving(self, at: Instant, g: Array, zone: Array) -> dict[int, float]:
+        """Relations that sit on their root and are about to leave it toward the side that contradicts their mode: a
+        ball that has just bounced, diodes of which the next pair takes over."""
+        if not len(self._first):
+            return {}
+        g, zone = g[self._first], zone[self._first]
+        near = np.abs(g) <= zone
+        if not near.any():
+            return {}
+        speed = np.max(np.abs(at.d) / np.maximum(np.abs(at.y), self.scale), initial=0.0)
+        step = AHEAD / max(speed, 0.1 / max(self.problem.stop - self.problem.start, 1e-300))
+        soon = self.model.roots(at.t + step, at.y + step * at.d, at.d, at.z)[self._first]
+        toward = np.where(at.z[self._relations] != 0.0, soon - g, g - soon)
+        leaving = self._relations[near & (toward < -1e-3 * zone)]
+        return {int(k): float(1.0 - at.z[k]) for k in leaving}
+
+    def _rest(self, happening: Happening, left: Instant) -> None:
+        """The conditions as they are after the event, and the assertions."""
+        if self.system.whens:
+            self._remember(happening.at, self._values(happening.at, left))
+        if self.system.assertions:
+            check_assertions(self.system.assertions, self._values(happening.at, happening.at), happening)
+
+    def _switch_off(self, happening: Happening, samples: Sequence[int]) -> None:
+        if samples:
+            z = happening.at.z.copy()
+            z[list(samples)] = 0.0
+            happening.at = replace(happening.at, z=z)
+
+    # --- when -------------------------------------------------------------------------------------------------------
+
+    def _values(self, at: Instant, left: Instant, *, initial: bool = False, terminal: bool = False) -> Values:
+        before = self.model.values(left.t, left.y, left.d, left.z)
+        now = self.model.values(at.t, at.y, at.d, at.z)
+        return replace(now, left=before, initial=initial, terminal=terminal)
+
+    def _truth(self, values: Values) -> list[list[list[bool]]]:
+        return [
+            [[evaluate(c, values) != 0.0 for c in branch.conditions] for branch in when.branches]
+            for when in self.system.whens
+        ]
+
+    def _remember(self, at: Instant, values: Values) -> None:
+        self._conditions = self._truth(replace(values, left=None))
+
+    def _act(self, happening: Happening, left: Instant, *, initial: bool = False, terminal: bool = False) -> None:
+        """`when`s whose condition became true act, all together; then again, as long as any condition becomes true."""
+        if not self.system.whens:
+            return
+        done = set[int]()
+        while True:  # each `when` acts once in an event, so this ends
+            values = self._values(happening.at, left, initial=initial, terminal=terminal)
+            truth = self._truth(values)
+            branches = list[WhenBranch]()
+            for w, when in enumerate(self.system.whens):
+                fired = [any(n and not o for n, o in zip(new, old, strict=True))
+                         for new, old in zip(truth[w], self._conditions[w], strict=True)]  # fmt: skip
+                if any(fired) and w not in done:
+                    done.add(w)
+                    branches.append(when.branches[fired.index(True)])
+            self._conditions = truth
+            if not branches:
+                return
+            self._perform(happening, left, branches, values)
+
+    def _perform(self, happening: Happening, left: Instant, branches: Sequence[WhenBranch], values: Values) -> None:
+        """All actions see the values before any reset; resets act together."""
+        actions = [a for branch in branches for a in branch.actions]
+        at = happening.at
+        z = self._assigned([a for a in actions if isinstance(a, Assign)], values)
+        now = replace(values, z=z)
+        held = dict[int, float]()
+        for action in actions:
+            if isinstance(action, Reinit):
+                held[action.unknown] = evaluate(action.value, now)
+                unknown = self.system.unknowns[action.unknown]
+                happening.log.append(
+                    _entry(at.t, "reinit", f"reinit({unknown.name})", unknown.name, action.span,
+                           f"{at.y[action.unknown]:.9g}", f"{held[action.unknown]:.9g}")
+                )  # fmt: skip
+            elif isinstance(action, Terminate):
+                happening.terminate = action.message
+                happening.log.append(_entry(at.t, "terminate", action.message, "", action.span, "", ""))
+            elif isinstance(action, Assertion):
+                check_assertions([action], now, happening)
+        if held or not np.array_equal(z, at.z):
+            self._settle(happening, at, z, held)
+
+    def _assigned(self, assigns: Sequence[Assign], values: Values) -> Array:
+        """Discrete variables after simultaneous assignments: equations among them hold whatever their order."""
+        z = np.array(values.z, dtype=np.float64)
+        for _ in range(len(assigns) + 1):
+            before = z.copy()
+            now = replace(values, z=before)
+            for action in assigns:
+                z[action.mode] = evaluate(action.value, now)
+            if np.array_equal(before, z):
+                break
+        return z
+
+    # --- words ------------------------------------------------------------------------------------------------------
+
+    def _log_modes(self, happening: Happening, left: Instant) -> None:
+        happening.log[:0] = self.modes.changes(left.t, left.z, happening.at.z)
+
+    def _stuck(self, left: Instant, touched: Iterable[int], failed: Sequence[Instant]) -> SimulationError:
+        from bglang.solve.explain import not_finite
+
+        chosen = [self.modes.modes[k] for k in sorted(touched)]
+        texts = [m.text or m.name for m in chosen]
+        for at in failed:
+            diagnostic = not_finite(self.system, self.model.values(at.t, at.y, at.d, at.z), f"at t = {at.t:.9g}")
+            if diagnostic is not None:
+                return SimulationError(diagnostic, left.t)
+        rows = list[Row]()
+        for at in failed[-1:]:
+            rows = [self.system.rows[i] for i in worst_rows(self.system, self.model.residual(at.t, at.y, at.d, at.z))]
+        names = list(dict.fromkeys(row.component for row in rows if row.component))
+        components = [*(m.component for m in chosen), *names, ""]
+        return SimulationError(
+            error(
+                "events/no-continuation",
+                f"at t = {left.t:.9g} the model cannot go on",
+                first_span([*(m.span for m in chosen), *(row.span for row in rows)]),
+                reason=f"No combination of {listed(texts)} agrees with the equations after this event."
+                if texts else f"After this event the equations of {those_of(names)} have no solution near the values "
+                "before it.",
+                hint="Look at what the model allows to happen there: two ideal elements may contradict each other.",
+                component=components[0],
+            ),
+            left.t,
+        )  # fmt: skip
+
+
+def _entry(t: float, kind: str, text: str, component: str, span: Span, old: str, new: str) -> Event:
+    line = span.line if span.source.text else 0
+    return Event(float(t), kind, text, component, line, span.source.name, old, new)
+
+
+def check_assertions(assertions: Iterable[Assertion], values: Values, happening: Happening) -> None:
+    """A failed assertion of level error ends the run; one of level warning is told once."""
+    for assertion in assertions:
+        if evaluate(assertion.condition, values) != 0.0:
+            continue
+        t = float(values.t)
+        if assertion.level == "warning":
+            happening.warnings.append(
+                warning("run/assert", assertion.message, assertion.span, component=assertion.component)
+            )
+            continue
+        raise SimulationError(
+            error(
+                "run/assert",
+                assertion.message,
+                assertion.span,
+                label=f"failed at t = {t:.9g}",
+                component=assertion.component,
+            ),
+            t,
+        )
+
+
+def parameter_assertions(system: System, values: Values) -> list[Diagnostic]:
+    """Assertions on parameters alone: a wrong model, known before the run."""
+    from bglang.expr import leaves
+
+    found = list[Diagnostic]()
+    for assertion in system.assertions:
+        if all(leaf[0] == "p" for leaf in leaves(assertion.condition)) and not evaluate(assertion.condition, values):
+            make = error if assertion.level == "error" else warning
+            found.append(make("run/assert", assertion.message, assertion.span, component=assertion.component))
+    return found

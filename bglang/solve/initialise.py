@@ -1,0 +1,220 @@
+"""The start of a run: modes, values and rates that satisfy every equation, or the reason why there are none."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from bglang.diagnostics import Diagnostic, SimulationError, SourceError, error
+from bglang.equations.system import Row
+from bglang.expr.evaluate import evaluate
+from bglang.results.record import Event
+from bglang.solve.consistent import Consistency, Instant
+from bglang.solve.explain import first_span, labels, listed, not_finite, those_of, worst_rows
+from bglang.solve.initial_problem import InitialProblem
+from bglang.solve.model import Array, Model
+from bglang.solve.modes import Modes
+from bglang.solve.newton import Outcome, homotopy, newton
+from bglang.solve.problem import Problem
+from bglang.solve.settle import Trial, settle
+from bglang.solve.starts import Plan, plan_starts
+
+CONTRADICTION = 1e-6
+"""Written starts may be off by this part of their size: they were typed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Started:
+    """A consistent first instant.  `problem` may hold parameters that initial equations found; `notes` are the
+    modes."""
+
+    problem: Problem
+    at: Instant
+    notes: tuple[Event, ...]
+
+
+def margin(model: Model, at: Instant, scale: Array, part: float, g: Array | None = None) -> Array:
+    """How much the root functions (`g`: their values, if known) move when every unknown moves by a small part of its
+    size."""
+    if g is None:
+        g = model.roots(at.t, at.y, at.d, at.z)
+    step = part * np.maximum(np.abs(at.y), scale)
+    moved = np.maximum(
+        np.abs(model.roots(at.t, at.y + step, at.d, at.z) - g), np.abs(model.roots(at.t, at.y - step, at.d, at.z) - g)
+    )
+    return 4.0 * np.where(np.isfinite(moved), moved, 0.0) + 1e-300
+
+
+def first_modes(problem: Problem, modes: Modes) -> Array:
+    """Discrete variables at their start values, samples off; relations follow."""
+    z = np.zeros(len(modes.modes))
+    at = problem.model.values(problem.start, problem.starts, np.zeros_like(problem.starts), z)
+    for k, mode in enumerate(modes.modes):
+        if mode.kind == "discrete":
+            z[k] = evaluate(mode.arguments[0], at)
+    return z
+
+
+def initialise(problem: Problem) -> Started:
+    """The consistent start.  A wrong model raises `SourceError`, a failing solver `SimulationError`."""
+    modes = Modes(problem.system)
+    n = len(problem.system.unknowns)
+    y, d, z = problem.starts.copy(), np.zeros(n), first_modes(problem, modes)
+    z = modes.read(problem.model, Instant(problem.start, y, d, z))
+    plan = plan_starts(problem)
+    if problem.steady:
+        from bglang.solve.steady import steady_state
+
+        found, at = steady_state(problem, plan, modes, z)
+    else:
+        found, at = _consistent(problem, plan, modes, z)
+    _check_written(found, plan, at)
+    notes = [modes.record(at.t, k, at.z[k], at.z[k]) for k in modes.continuous]
+    return Started(found, at, tuple(replace(e, kind="start", old="", direction="") for e in notes))
+
+
+def _consistent(problem: Problem, plan: Plan, modes: Modes, z: Array) -> tuple[Problem, Instant]:
+    failure: list[Exception] = []
+    found: dict[bytes, Problem] = {}
+    guess = problem.starts.copy()
+
+    def attempt(z: Array) -> Trial | None:
+        trial_problem, at = _solve(problem, plan, guess, z, failure)
+        if at is None:
+            return None
+        scale = problem.sizes(at.y)
+        wrong = modes.contradicted(trial_problem.model, at, margin(trial_problem.model, at, scale, 1e-13))
+        found[z.tobytes()] = trial_problem
+        guess[:] = at.y
+        return Trial(at.z, at.y, at.d, wrong, float(np.max(np.abs(at.y - problem.starts) / scale, initial=0.0)))
+
+    trial, touched = settle(attempt, z, modes)
+    if trial is None:
+        if failure:
+            raise failure[-1]
+        raise _no_modes(problem, modes, touched)
+    return found[trial.z.tobytes()], Instant(problem.start, trial.y, trial.d, trial.z)
+
+
+def _solve(
+    problem: Problem, plan: Plan, guess: Array, z: Array, failure: list[Exception]
+) -> tuple[Problem, Instant | None]:
+    """Values and rates with given modes."""
+    initial = InitialProblem(problem, plan, z, guess)
+    outcome = newton(initial.residual, initial.jacobian, initial.first, initial.scale)
+    if not outcome.converged or not initial.satisfied(outcome):
+        second = homotopy(initial.residual, initial.jacobian, initial.first, initial.scale)
+        if second.converged and initial.satisfied(second):
+            outcome = second
+    if not outcome.converged or not initial.satisfied(outcome):
+        failure.append(_no_start(problem, outcome, initial))
+        return problem, None
+    solved, at = initial.read(outcome.u)
+    consistency = Consistency(solved.model, problem.sizes(at.y))
+    y, d, good = consistency.rates(at)
+    if not good:
+        values = solved.model.values(at.t, y, at.d, z)
+        diagnostic = not_finite(problem.system, values, f"at the start (t = {at.t:g})")
+        if diagnostic is not None:
+            failure.append(SimulationError(diagnostic, at.t))
+            return problem, None
+        d = np.where(np.isfinite(d), d, 0.0)
+    return solved, Instant(at.t, y, d, z)
+
+
+def _check_written(problem: Problem, plan: Plan, at: Instant) -> None:
+    """Starts of dependent storages that were written and come out differently."""
+    wrong = []
+    for i in plan.checked:
+        start, value = problem.starts[i], at.y[i]
+        if abs(value - start) > CONTRADICTION * max(abs(value), abs(start)):
+            unknown = problem.system.unknowns[i]
+            partners = _partners(problem, i)
+            wrong.append(
+                error(
+                    "initial/contradiction",
+                    f"the start of `{unknown.name}` contradicts the starts of {listed(partners)}"
+                    if partners else f"the start of `{unknown.name}` contradicts the model",
+                    unknown.span,
+                    label=f"{start:g} is given, {value:.9g} follows",
+                    reason=f"`{unknown.name}` is a dependent storage: its value follows from the others.",
+                    hint=f"Leave this start out, or give {value:.9g}.",
+                    component=unknown.name,
+                )
+            )  # fmt: skip
+    if wrong:
+        raise SourceError(wrong)
+
+
+def _partners(problem: Problem, i: int) -> list[str]:
+    from bglang.expr import leaves
+
+    names = list[str]()
+    for row in problem.system.rows:
+        mentioned = {leaf[1] for leaf in leaves(row.residual) if leaf[0] == "y"}
+        if not row.differential and i in mentioned:
+            names += [problem.system.unknowns[j].name for j in sorted(mentioned - {i})]
+    states = {u.name for u in problem.system.unknowns if u.kind != "algebraic"}
+    return [n for n in dict.fromkeys(names) if n in states]
+
+
+def _no_start(problem: Problem, outcome: Outcome, initial: InitialProblem) -> Exception:
+    """Why there is no consistent start: not a number, contradictory, or no convergence."""
+    system = problem.system
+    solved, at = initial.read(outcome.u)
+    values = solved.model.values(at.t, at.y, at.d, at.z)
+    when = f"at the start (t = {at.t:g})"
+    diagnostic = not_finite(system, values, when)
+    if diagnostic is not None:
+        return SimulationError(diagnostic, at.t)
+    rows = initial.rows
+    worst = [rows[i] for i in worst_rows(system, outcome.residual) if i < len(rows)]
+    names = [row.component for row in worst if row.component]
+    if initial.hopeless():
+        return SourceError([_contradictory(problem, initial, worst, names)])
+    return SimulationError(
+        error(
+            "initial/no-convergence",
+            f"no consistent start was found (t = {at.t:g})",
+            first_span(row.span for row in worst),
+            label="farthest from holding",
+            related=labels(worst[1:], "and this"),
+            reason=f"The equations of {those_of(names)} could not be solved from the given starts.",
+            hint="Give starts that are closer to the solution for the variables in these equations.",
+            component=names[0] if names else "",
+        ),
+        at.t,
+    )
+
+
+def _contradictory(problem: Problem, initial: InitialProblem, worst: list[Row], names: list[str]) -> Diagnostic:
+    held = [problem.system.unknowns[i].name for i in initial.involved(worst) if problem.written[i]]
+    if held:
+        reason = f"With the starts of {listed(held)} the equation of {those_of(names)} cannot hold."
+    else:
+        reason = f"The equations of {those_of(names)} cannot hold together."
+    return error(
+        "initial/contradiction",
+        "the starts contradict each other",
+        first_span(row.span for row in worst),
+        related=labels(worst[1:]),
+        reason=reason,
+        hint="Leave out one of the starts, or one initial equation.",
+        component=names[0] if names else "",
+    )
+
+
+def _no_modes(problem: Problem, modes: Modes, touched: frozenset[int]) -> SimulationError:
+    chosen = [modes.modes[k] for k in sorted(touched)]
+    texts = [m.text or m.name for m in chosen]
+    return SimulationError(
+        error(
+            "initial/no-mode",
+            f"at the start no combination of {listed(texts)} agrees with itself",
+            first_span(m.span for m in chosen),
+            related=labels([]),
+            reason="Whichever of these conditions is assumed, the values that follow contradict it.",
+            hint="Check the starts, or the direction of the switching laws.",
+            component=chosen[0].component if chosen else "",
+        ),
+        problem.start,
+    )

@@ -1,0 +1,66 @@
+"""Compiled modules in this process: the IR that the package ships, turned into code of this machine by llvmlite alone.
+
+The code is kept in the store, so that this happens once; where the IR cannot be used (another version of LLVM, a file
+that was not packaged) numba compiles the sources, which takes seconds.
+"""
+
+import lzma
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from bglang.kernels.native import Image, Native
+
+HERE = Path(__file__).parent
+EXPORTS = {
+    "linear": ("factor", "solve", "factor_complex", "solve_complex"),
+    "radau": ("advance",),
+    "bdf": ("advance",),
+    "ida": ("ida_residual", "ida_jacobian", "ida_setup", "ida_solve", "ida_roots", "ida_weights"),
+    "adams": ("advance",),
+    "rk": ("advance",),
+}
+
+
+def shipped(name: str) -> str:
+    return lzma.decompress((HERE / f"{name}.ll.xz").read_bytes()).decode()
+
+
+def image(name: str, text: str) -> "Image":
+    from bglang.kernels.native import Image, compile_text
+
+    return Image((compile_text(text),), {export: export for export in EXPORTS[name]})
+
+
+def compile_here(name: str) -> "Image":
+    """By numba, from the sources."""
+    from bglang.solve.native.build import make
+
+    return image(name, make(name))
+
+
+@cache
+def load(name: str) -> "Native":
+    """A module's functions by name: `load("radau")["advance"]` is an address.  The code stays mapped."""
+    from bglang.kernels.store import get_native
+
+    def build() -> "Image":
+        try:
+            return image(name, shipped(name))
+        except (OSError, RuntimeError, lzma.LZMAError):  # not there, or not for this version of LLVM
+            return compile_here(name)
+
+    return get_native(f"integrator {name} {_content(name)}", build)
+
+
+def _content(name: str) -> str:
+    """What identifies the code: the shipped file, or where there is none the sources."""
+    import hashlib
+
+    try:
+        return hashlib.sha256((HERE / f"{name}.ll.xz").read_bytes()).hexdigest()
+    except OSError:
+        from bglang.solve.native.build import digest
+
+        return digest(name)

@@ -1,0 +1,212 @@
+"""Models whose kernels are native code."""
+
+import ctypes
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from bglang.equations.system import System
+from bglang.expr import leaves
+from bglang.expr.diff import diff
+from bglang.expr.evaluate import Values
+from bglang.kernels.interpret import Points
+from bglang.kernels.load import Kernels, NativeKernel, load
+from bglang.kernels.lower import lower
+from bglang.kernels.parameters import (
+    complete_vector,
+    nominal_values,
+    parameter_vector,
+    start_values,
+    table_blocks,
+)
+from bglang.solve.model import DENSE, Array, Matrix
+
+if TYPE_CHECKING:
+    from bglang.kernels.program import Program
+    from bglang.solve.integrators import CompiledModel
+
+EXPLICIT_LIMIT = 5000
+"""Larger models are not asked whether an explicit method could run them: it would not pay."""
+
+
+class Compiled:
+    """A system lowered and loaded once; `model` makes models of it for any numbers."""
+
+    def __init__(self, system: System, program: "Program | None" = None):
+        self.system = system
+        self.program: Program = lower(system) if program is None else program
+        self.kernels: Kernels = load(self.program)
+        self.model = NativeBuilder(self)
+        self._explicit: bool | None = None
+
+    @property
+    def explicit(self) -> bool:
+        """Whether every row is dy_i/dt - f_i(t, y)."""
+        if self._explicit is None:
+            rows = self.system.rows
+            self._explicit = len(rows) <= EXPLICIT_LIMIT and all(
+                _is_explicit(r.residual, i) for i, r in enumerate(rows)
+            )
+        return self._explicit
+
+
+def _is_explicit(row: object, i: int) -> bool:
+    rates = {leaf for leaf in leaves(row) if leaf[0] == "d"}  # type: ignore[arg-type]
+    return rates == {("d", i)} and diff(row, ("d", i)) == 1.0  # type: ignore[arg-type]
+
+
+class NativeBuilder:
+    """Numbers and models from a compiled system."""
+
+    def __init__(self, compiled: Compiled):
+        self.compiled = compiled
+
+    def __call__(self, p: Array) -> "NativeModel":
+        return NativeModel(self.compiled, p)
+
+    def parameters(self, overrides: Mapping[int, float]) -> Array:
+        program = self.compiled.program
+        return parameter_vector(program, overrides)[: program.parameters]
+
+    def starts(self, p: Array) -> tuple[Array, Array]:
+        """Start and nominal values; NaN where there is no nominal value."""
+        program = self.compiled.program
+        whole = complete_vector(program, p)
+        return start_values(program, whole), nominal_values(program, whole)
+
+
+class _Call:
+    """A kernel with buffers of its own: arguments are copied into place, so a call costs next to nothing."""
+
+    def __init__(self, kernel: NativeKernel, p: Array, n: int, nz: int):
+        self._kernel, self._p = kernel, p
+        self._y, self._d, self._z, self._out = np.zeros(n), np.zeros(n), np.zeros(nz), np.zeros(kernel.size)
+        function = ctypes.CFUNCTYPE(None, ctypes.c_double, *[ctypes.c_void_p] * 7)(kernel.address)
+        arrays = (self._y, self._d, p, self._z, kernel.index, kernel.counts, self._out)
+        self._addresses = tuple(a.ctypes.data for a in arrays)
+        self._function = function
+
+    def __call__(self, t: float, y: Array, d: Array, z: Array) -> Array:
+        self._y[:], self._d[:], self._z[:] = y, d, z
+        self._function(t, *self._addresses)
+        return self._out.copy()
+
+
+class NativeModel:
+    """A compiled model with numbers."""
+
+    def __init__(self, compiled: Compiled, p: Array):
+        self.compiled, self.system = compiled, compiled.system
+        self.kernels, program = compiled.kernels, compiled.program
+        self.p = np.array(p, dtype=np.float64)
+        self.whole = complete_vector(program, self.p)
+        self.tables = table_blocks(program, self.whole)
+        pattern = program.patterns["jacobian"]
+        self._pattern = pattern
+        self._calls: dict[str, _Call] = {}
+        column = np.repeat(np.arange(pattern.columns), np.diff(pattern.indptr))
+        self._place = pattern.indices.astype(np.intp) * pattern.columns + column
+
+    def values(self, t: float, y: Array, d: Array, z: Array) -> Values:
+        return Values(t=t, y=y, d=d, p=self.p, z=z, tables=self.tables)
+
+    def _call(self, name: str) -> _Call:
+        found = self._calls.get(name)
+        if found is None:
+            kernel = self.kernels.native(name)
+            found = _Call(kernel, self.whole, len(self.system.unknowns), len(self.system.modes))
+            self._calls[name] = found
+        return found
+
+    def residual(self, t: float, y: Array, d: Array, z: Array) -> Array:
+        return self._call("residual")(t, y, d, z)
+
+    def jacobian(self, t: float, y: Array, d: Array, z: Array) -> tuple[Matrix, Matrix]:
+        from scipy.sparse import csc_matrix
+
+        data, pattern = self._call("jacobian")(t, y, d, z), self._pattern
+        shape = (pattern.rows, pattern.columns)
+        return (
+            csc_matrix((data[: pattern.nnz], pattern.indices, pattern.indptr), shape=shape),
+            csc_matrix((data[pattern.nnz :], pattern.indices, pattern.indptr), shape=shape),
+        )
+
+    def dense_jacobian(self, t: float, y: Array, d: Array, z: Array) -> tuple[Array, Array]:
+        """The same as arrays: for small systems sparse matrices cost more than they spare."""
+        data, pattern = self._call("jacobian")(t, y, d, z), self._pattern
+        both = np.zeros((2, pattern.rows * pattern.columns))
+        both[:, self._place] = data.reshape(2, pattern.nnz)
+        shape = (pattern.rows, pattern.columns)
+        return both[0].reshape(shape), both[1].reshape(shape)
+
+    def positions(self, t: float, y: Array, d: Array, z: Array) -> tuple[Array, Matrix]:
+        pattern = self.compiled.program.patterns["position_jacobian"]
+        values = self._call("position")(t, y, d, z)
+        data = self._call("position_jacobian")(t, y, d, z)[: pattern.nnz]
+        if len(y) <= DENSE:
+            slopes = np.zeros((pattern.rows, pattern.columns))
+            slopes[pattern.indices, np.repeat(np.arange(pattern.columns), np.diff(pattern.indptr))] = data
+            return values, slopes
+        from scipy.sparse import csc_matrix
+
+        return values, csc_matrix(
+            (data, pattern.indices, pattern.indptr), shape=(pattern.rows, pattern.columns)
+        ).tocsr()
+
+    def residual_t(self, t: float, y: Array, d: Array, z: Array) -> Array:
+        return self._call("residual_t")(t, y, d, z)
+
+    def roots(self, t: float, y: Array, d: Array, z: Array) -> Array:
+        return self._call("roots")(t, y, d, z)
+
+    def outputs(self, t: Array, y: Array, d: Array, z: Array, chosen: Sequence[int]) -> Array:
+        lowered = self.compiled.program.output_numbers
+        points = Points(t, y, d, self.whole, z)
+        if len(lowered) == len(self.system.outputs):
+            return self.kernels.many("outputs", points, chosen)
+        known = {int(k): i for i, k in enumerate(lowered)}
+        if all(k in known for k in chosen):
+            return self.kernels.many("outputs", points, [known[k] for k in chosen])
+        from bglang.kernels.interpret import run_kernel
+
+        program = lower(self.system, list(chosen))
+        return run_kernel(
+            program, program.kernels["outputs"], Points(t, y, d, complete_vector(program, self.p), z)
+        )  # fmt: skip
+
+    def powers(self, t: Array, y: Array, d: Array, z: Array) -> Array:
+        return self.kernels.many("powers", Points(t, y, d, self.whole, z))
+
+    def node_powers(self, t: Array, y: Array, d: Array, z: Array) -> Array:
+        call = self._call("powers")
+        found = np.empty((len(t), len(self.system.audit)))
+        for k in range(len(t)):
+            found[k] = call(float(t[k]), y[k], d[k], z[k])
+        return found
+
+    def energies(self, t: Array, y: Array, d: Array, z: Array) -> Array:
+        return self.kernels.many("energies", Points(t, y, d, self.whole, z))
+
+    def efforts(self, t: Array, y: Array, d: Array, z: Array, chosen: Sequence[int]) -> Array:
+        return self.kernels.many("efforts", Points(t, y, d, self.whole, z), chosen)
+
+    def addresses(self) -> "CompiledModel":
+        """The model as integrators want it."""
+        from bglang.solve.integrators import CompiledModel, KernelCall
+
+        def call(name: str) -> KernelCall:
+            kernel = self.kernels.native(name)
+            return KernelCall(kernel.address, kernel.index, kernel.counts, kernel)
+
+        count = sum(len(m.roots) for m in self.system.modes)
+        return CompiledModel(
+            len(self.system.unknowns),
+            count,
+            call("residual"),
+            call("jacobian"),
+            call("roots") if count else None,
+            self._pattern.indptr,
+            self._pattern.indices,
+            self.compiled.explicit,
+        )

@@ -1,0 +1,261 @@
+"""A simulation: start, integrate from event to event, keep what was computed whatever happens, audit the energy."""
+
+import time as clocks
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import numpy as np
+
+from bglang.diagnostics import Diagnostic, SimulationError, SourceError, error, warning
+from bglang.results.record import Audit, Event, Stats
+from bglang.results.result import Result
+from bglang.solve.algebraic import run_algebraic
+from bglang.solve.audit import EnergyMeter
+from bglang.solve.clock import Clock
+from bglang.solve.consistent import Instant
+from bglang.solve.events import EventHandler, Happening, parameter_assertions
+from bglang.solve.initialise import initialise
+from bglang.solve.model import Array
+from bglang.solve.modes import Modes
+from bglang.solve.polish import Polisher
+from bglang.solve.problem import Problem
+from bglang.solve.recorder import Computed, Recorder
+from bglang.solve.sliding import Chattering, find_surface, slide, told
+from bglang.solve.smooth import SmoothRun
+from bglang.solve.stream import Stream
+from bglang.solve.tables import tables_left
+from bglang.solve.zeno import PileUp, Watch
+
+PATIENCE = 0.2
+"""Seconds between two reports of progress while the integrator itself makes none."""
+SURFACES = 16
+"""On so many surfaces a model may slide."""
+MERGE = 1e-12
+"""Roots closer than this part of the run are one event."""
+
+
+def simulate(problem: Problem) -> Result:
+    """Run a problem.  A wrong model raises `SourceError`; a run that fails raises `SimulationError`, which holds the
+    result until then.  An interrupted run returns what there is, with `complete` False."""
+    warnings = list[Diagnostic]()
+    for _ in range(SURFACES):
+        run = Run(problem)
+        run.warnings += warnings
+        try:
+            return run.go()
+        except Chattering as found:
+            surface = find_surface(run.system, run.model, found.modes)
+            assert surface is not None
+            warnings.append(told(run.system.modes[surface.lead], run.at.t))
+            problem = slide(problem, surface)
+    return Run(problem).go()
+
+
+class Run:
+    """The state of one simulation."""
+
+    def __init__(self, problem: Problem):
+        self.problem = problem
+        self.system = problem.system
+        self.stats = Stats()
+        self.log: list[Event] = []
+        self.warnings: list[Diagnostic] = []
+        self.modes = Modes(problem.system)
+        self.merge = MERGE * max(problem.stop - problem.start, 1e-300)
+        self.grid = np.linspace(problem.start, problem.stop, problem.points)
+        self.watch = Watch(problem.start, problem.stop)
+        self.ending = ""
+        self._told = clocks.monotonic()
+
+    # --- the course of a run ----------------------------------------------------------------------------------------
+
+    def go(self) -> Result:
+        self._check_parameters()
+        with self._phase("initialisation"):
+            started = initialise(self.problem)
+            self.problem = started.problem
+            self.model = self.problem.model
+            self.handler = EventHandler(self.problem, self.modes, self.problem.sizes(started.at.y))
+            self.clock = Clock(self.modes, self.model, self.problem.stop, self.merge)
+            self.at = started.at
+            self.log += started.notes
+        self._open()
+        try:
+            self._first_event()
+            if self.ending == "":
+                self._integrate()
+            self._last_event()
+        except SimulationError as failure:
+            self.ending = f"failed at t = {failure.time:.9g}"
+            result = self._close(complete=False)
+            raise SimulationError(failure.diagnostic, failure.time, result) from None
+        except KeyboardInterrupt:
+            self.ending = f"interrupted at t = {self.at.t:.9g}"
+            return self._close(complete=False)
+        return self._close(complete=True)
+
+    def _check_parameters(self) -> None:
+        empty = np.zeros(0)
+        values = self.problem.model.values(self.problem.start, empty, empty, empty)
+        found = parameter_assertions(self.system, values)
+        if any(d.severity == "error" for d in found):
+            raise SourceError(found)
+        self.warnings += found
+
+    def _open(self) -> None:
+        n, nz = len(self.system.unknowns), len(self.modes.modes)
+        self.recorder = Recorder(self.grid, n, nz, rates=True, events=self.problem.options.events)
+        self.meter = EnergyMeter(self.model) if self.problem.options.audit else None
+        if self.meter is not None:
+            self.recorder.consumers.append(self.meter.nodes)
+        polisher = Polisher(self.model, self.problem.sizes(self.at.y))
+        self.polish = polisher if polisher.useful else None
+        self.recorder.polish = self.polish
+        self.stream = Stream(self.problem, self.model, self.recorder)
+
+    def _first_event(self) -> None:
+        """Samples and `initial()`; then the first smooth piece begins."""
+        before = self.at
+        happening = self.handler.at_start(before, self.clock.samples_at(before.t))
+        self._take(happening)
+        if self.meter is not None:
+            self.meter.begin(before)
+            if happening.jumped:
+                self.meter.event(before, self.at)
+        self.recorder.begin(self.at)
+
+    def _integrate(self) -> None:
+        if not any(row.differential for row in self.system.rows):
+            with self._phase("integration"):
+                self.stats.method, self.stats.reason = "algebraic", "the model has no states"
+                run_algebraic(self)
+        else:
+            SmoothRun(self).run()
+
+    def _last_event(self) -> None:
+        """`terminal()` is true in the last instant; the last row holds what it changes."""
+        happening = self.handler.at_end(self.at)
+        if happening.at is not self.at:
+            self.recorder.last(happening.at)
+        self._take(happening)
+
+    # --- what the loops call ----------------------------------------------------------------------------------------
+
+    def event(self, left: Instant, roots: list[int], samples: tuple[int, ...]) -> bool:
+        """Handle an event; False when the run ends with it."""
+        with self._phase("events"):
+            self.handler.grow(left.y)
+            happening = self.handler.at_event(left, roots, samples)
+            self.stats.events += 1
+            self.recorder.event(left, happening.at)
+            if self.meter is not None:
+                self.meter.event(left, happening.at)
+            self._take(happening)
+            changed = [self.modes.owner[r] for r in roots] or list(samples)
+            pile = self.watch.note(left.t, [k for k in dict.fromkeys(changed) if not self.modes.modes[k].time_only])
+        if clocks.monotonic() - self._told > PATIENCE:
+            self.progress(left.t)
+        if pile is not None and self.modes.modes[pile.modes[0]].kind != "sample":
+            if pile.kind == "chattering" and find_surface(self.system, self.model, pile.modes) is not None:
+                raise Chattering(pile.modes)
+            raise self._piled_up(pile)
+        return happening.terminate is None
+
+    def _take(self, happening: Happening) -> None:
+        self.at = happening.at
+        self.log += happening.log
+        self.warnings += happening.warnings
+        if happening.terminate is not None:
+            self.ending = f"terminated at t = {happening.at.t:.9g}: {happening.terminate}"
+
+    def sink(self, t: Array, y: Array, d: Array | None) -> None:
+        """Rows from the integrator."""
+        self.recorder.sink(t, y, d)
+        if clocks.monotonic() - self._told > PATIENCE:
+            self.progress(float(t[-1]))
+
+    def progress(self, t: float) -> None:
+        self._told = clocks.monotonic()
+        self.stream.push()
+        if self.problem.options.progress is not None:
+            self.problem.options.progress(t, self.problem.start, self.problem.stop)
+
+    @contextmanager
+    def _phase(self, name: str) -> Iterator[None]:
+        began = clocks.perf_counter()
+        try:
+            yield
+        finally:
+            self.stats.seconds[name] = self.stats.seconds.get(name, 0.0) + clocks.perf_counter() - began
+
+    phase = _phase
+
+    # --- the end ----------------------------------------------------------------------------------------------------
+
+    def _close(self, complete: bool) -> Result:
+        with self._phase("results"):
+            self.recorder.end(self.at)
+            rows, nodes = self.recorder.rows, self.recorder.nodes
+            audit = self._audit()
+            if self.system.tables:
+                self.warnings += tables_left(self.model, rows)
+            states = [u.name for u in self.system.unknowns if u.kind == "state"]
+            result = Result(
+                self.system.name,
+                Computed(self.model, rows, nodes),
+                events=[e for e in self.log if e.kind != "start"],
+                stats=self.stats,
+                audit=audit,
+                states=states,
+                warnings=tuple(dict.fromkeys(self.warnings)),
+                complete=complete,
+                ending=self.ending,
+                modes=[e for e in self.log if e.kind == "start"],
+            )
+            self.stream.finish(result)
+        return result
+
+    def _audit(self) -> Audit | None:
+        if self.meter is None or not self.system.audit:
+            return None
+        audit = self.meter.audit(self.at)
+        limit = max(1e-6, 100.0 * self.problem.tol)
+        if audit.relative_error > limit:
+            self.warnings.append(self._imbalance(audit))
+        return audit
+
+    def _imbalance(self, audit: Audit) -> Diagnostic:
+        from bglang.solve.explain import first_span
+
+        rows = [row.span for row in self.system.rows if row.component == audit.worst]
+        return warning(
+            "run/energy",
+            f"the energy balance is off by {audit.error:.3g} J, {audit.relative_error:.2g} of what was turned over",
+            first_span(rows),
+            reason=f"The largest part is at `{audit.worst}`." if audit.worst else "",
+            hint="Tighten the tolerance; if that does not help, a law of the model is not conservative.",
+            component=audit.worst,
+        )
+
+    def _piled_up(self, pile: PileUp) -> SimulationError:
+        mode = self.modes.modes[pile.modes[0]]
+        text = mode.text or mode.name
+        if pile.kind == "zeno":
+            diagnostic = error(
+                "events/zeno",
+                f"infinitely many events: `{text}` accumulates at t = {pile.at:.9g}",
+                mode.span,
+                reason="The time between two events shrinks in a geometric series: the run cannot go beyond its limit.",
+                hint="Let the model come to rest: switch to a resting mode once the motion is small.",
+                component=mode.component,
+            )
+        else:
+            diagnostic = error(
+                "events/chattering",
+                f"`{text}` chatters at t = {pile.at:.9g}",
+                mode.span,
+                reason="Each of its two modes leads straight back to the other.",
+                hint="Use `coulomb` for dry friction, or give the switch a hysteresis.",
+                component=mode.component,
+            )
+        return SimulationError(diagnostic, pile.at)

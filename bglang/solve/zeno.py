@@ -1,0 +1,62 @@
+"""Events that pile up: infinitely many in finite time (Zeno), or back and forth without getting on (chattering)."""
+
+import itertools
+from collections import deque
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+SERIES = 10
+"""So many intervals that shrink alike are a geometric series."""
+CROWD = 200
+"""So many events of the same modes within `INSTANT` of the run are chattering."""
+INSTANT = 1e-7
+REMAINING = 1e-6
+"""A series is believed when what remains of it is this part of the run."""
+
+
+@dataclass(frozen=True, slots=True)
+class PileUp:
+    """What was detected; `at` is the time at which a series accumulates."""
+
+    kind: str
+    at: float
+    modes: tuple[int, ...]
+
+
+class Watch:
+    """Remembers when each mode changed last."""
+
+    def __init__(self, start: float, stop: float):
+        self._run = max(stop - start, 1e-300)
+        self._times: dict[int, deque[float]] = {}
+
+    def note(self, t: float, modes: Iterable[int]) -> PileUp | None:
+        """An event at which some modes changed."""
+        crowded = list[int]()
+        for k in modes:
+            times = self._times.setdefault(k, deque(maxlen=CROWD))
+            if not times or t > times[-1]:
+                times.append(t)
+            else:
+                times.append(times[-1])
+            limit = self._limit(times)
+            if limit is not None:
+                return PileUp("zeno", limit, (k,))
+            if len(times) == CROWD and times[-1] - times[0] <= INSTANT * self._run:
+                crowded.append(k)
+        return PileUp("chattering", t, tuple(crowded)) if crowded else None
+
+    def _limit(self, times: deque[float]) -> float | None:
+        """The accumulation point of a geometric series of intervals."""
+        if len(times) < SERIES + 2:
+            return None
+        tail = [times[i] for i in range(len(times) - SERIES - 1, len(times))]
+        steps = [b - a for a, b in itertools.pairwise(tail)]
+        if min(steps) <= 0.0:
+            return None
+        ratios = [b / a for a, b in itertools.pairwise(steps)]
+        ratio = sum(ratios) / len(ratios)
+        if ratio >= 0.999 or max(ratios) - min(ratios) > 0.05:
+            return None
+        rest = steps[-1] * ratio / (1.0 - ratio)
+        return tail[-1] + rest if rest <= REMAINING * self._run else None

@@ -1,0 +1,176 @@
+"""Linear models for people: a page of text, and Bode, Nyquist, step and pole-zero pictures."""
+
+import math
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from bglang.equations.linearize import LinearModel
+
+PICTURES = ("bode", "nyquist", "step", "poles")
+
+
+def report(model: LinearModel) -> str:
+    """States, eigenvalues with frequency and damping, who takes part in which mode, and the matrices."""
+    lines = [f"linear model at t = {model.time:g}"]
+    lines.append(f"states:  {', '.join(model.states) or 'none'}")
+    lines.append(f"inputs:  {', '.join(model.inputs) or 'none'}")
+    lines.append(f"outputs: {', '.join(model.outputs) or 'none'}")
+    if model.jumps:
+        lines.append(f"moved at once by an input (the state is what stays continuous): {', '.join(model.jumps)}")
+    lines += ["", *_modes(model)]
+    for name in "ABCD":
+        matrix = getattr(model, name)
+        if matrix.size:
+            lines += ["", f"{name} ="]
+            lines += _matrix(matrix)
+    lines += _transfer(model)
+    return "\n".join(lines)
+
+
+def _modes(model: LinearModel) -> list[str]:
+    values, _, parts = model.modes()
+    rows = [["eigenvalue", "frequency rad/s", "damping", "time constant s", "participation"]]
+    seen = set[int]()
+    for k, value in enumerate(values):
+        if k in seen:
+            continue
+        if value.imag != 0.0:
+            seen.update(j for j in range(k + 1, len(values)) if abs(values[j] - value.conjugate()) < 1e-9 * abs(value))
+        size = abs(value)
+        order = np.argsort(-parts[:, k])[:3]
+        who = ", ".join(f"{model.states[i]} {100 * parts[i, k]:.0f}%" for i in order if parts[i, k] > 0.05)
+        text = f"{value.real:.6g}" + (f" ± {abs(value.imag):.6g}i" if value.imag else "")
+        damping = f"{-value.real / size:.4g}" if size and value.imag else ""
+        constant = f"{-1 / value.real:.4g}" if value.real else ""
+        rows.append([text, f"{size:.6g}" if value.imag else "", damping, constant, who])
+    return _columns(rows) if len(rows) > 1 else ["no states: the model is algebraic"]
+
+
+def _columns(rows: list[list[str]]) -> list[str]:
+    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
+    return ["  ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)).rstrip() for row in rows]
+
+
+def _matrix(matrix: Any) -> list[str]:
+    if max(matrix.shape) > 12:
+        return [f"  ({matrix.shape[0]} x {matrix.shape[1]}: --json shows it)"]
+    cells = [[f"{value:.6g}" for value in row] for row in matrix]
+    width = max(len(cell) for row in cells for cell in row)
+    return ["  " + "  ".join(cell.rjust(width) for cell in row) for row in cells]
+
+
+def _transfer(model: LinearModel) -> list[str]:
+    lines = list[str]()
+    if not (1 <= len(model.inputs) * len(model.outputs) <= 6):
+        return lines
+    for j, u in enumerate(model.inputs):
+        for i, y in enumerate(model.outputs):
+            zeros = ", ".join(_complex(z) for z in model.zeros(i, j)) or "none"
+            lines.append(f"{u} -> {y}: zeros {zeros}; static gain {_static(model, i, j)}")
+    return ["", *lines]
+
+
+def _complex(value: complex) -> str:
+    return (
+        f"{value.real:.5g}" if abs(value.imag) < 1e-12 * max(1.0, abs(value)) else f"{value.real:.5g}{value.imag:+.5g}i"
+    )
+
+
+def _static(model: LinearModel, output: int, input: int) -> str:
+    try:
+        return f"{model.gain(0.0)[output, input].real:.6g}"
+    except np.linalg.LinAlgError:
+        return "infinite (an integrator)"
+
+
+def frequencies(model: LinearModel, count: int = 400) -> Any:
+    """A range of frequencies that shows every pole, two decades beyond both ends."""
+    sizes = [abs(p) for p in model.poles() if abs(p) > 1e-12]
+    low, high = (min(sizes), max(sizes)) if sizes else (1.0, 1.0)
+    return np.logspace(math.log10(low) - 1.5, math.log10(high) + 1.5, count)
+
+
+def draw(model: LinearModel, kind: str, path: str | PathLike[str]) -> None:
+    """One picture into a file; every input against every output."""
+    from bglang.results.result import needs
+
+    needs("matplotlib", "plot")
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(8, 6), layout="constrained")
+    {"bode": _bode, "nyquist": _nyquist, "step": _step, "poles": _poles}[kind](model, figure)
+    figure.savefig(Path(path))
+
+
+def _responses(model: LinearModel) -> tuple[Any, Any]:
+    w = frequencies(model)
+    return w, np.array([model.gain(1j * x) for x in w])
+
+
+def _bode(model: LinearModel, figure: Any) -> None:
+    w, g = _responses(model)
+    size, phase = figure.subplots(2, 1, sharex=True)
+    for j, u in enumerate(model.inputs):
+        for i, y in enumerate(model.outputs):
+            size.loglog(w, np.abs(g[:, i, j]), label=f"{u} → {y}")
+            phase.semilogx(w, np.degrees(np.unwrap(np.angle(g[:, i, j]))))
+    size.set_ylabel("magnitude")
+    phase.set_ylabel("phase in degrees")
+    phase.set_xlabel("frequency in rad/s")
+    size.legend()
+    for axes in (size, phase):
+        axes.grid(True, which="both", alpha=0.3)
+
+
+def _nyquist(model: LinearModel, figure: Any) -> None:
+    _, g = _responses(model)
+    axes = figure.subplots()
+    for j, u in enumerate(model.inputs):
+        for i, y in enumerate(model.outputs):
+            (line,) = axes.plot(g[:, i, j].real, g[:, i, j].imag, label=f"{u} → {y}")
+            axes.plot(g[:, i, j].real, -g[:, i, j].imag, color=line.get_color(), alpha=0.4)
+    axes.plot([-1], [0], "k+")
+    axes.set_xlabel("real part")
+    axes.set_ylabel("imaginary part")
+    axes.legend()
+    axes.grid(True, alpha=0.3)
+
+
+def _step(model: LinearModel, figure: Any) -> None:
+    from scipy.linalg import expm
+
+    n = len(model.states)
+    rates = [abs(p.real) for p in model.poles() if abs(p.real) > 1e-12] or [1.0]
+    t = np.linspace(0, 6 / min(rates), 400)
+    axes = figure.subplots()
+    for j, u in enumerate(model.inputs):
+        whole = np.zeros((n + 1, n + 1))
+        whole[:n, :n], whole[:n, n] = model.A, model.B[:, j]
+        one = expm(whole * t[1])
+        x = np.zeros((len(t), n + 1))
+        x[0, n] = 1.0
+        for k in range(1, len(t)):
+            x[k] = one @ x[k - 1]
+        for i, y in enumerate(model.outputs):
+            axes.plot(t, x[:, :n] @ model.C[i] + model.D[i, j], label=f"{u} → {y}")
+    axes.set_xlabel("time in s")
+    axes.set_ylabel("response to a unit step")
+    axes.legend()
+    axes.grid(True, alpha=0.3)
+
+
+def _poles(model: LinearModel, figure: Any) -> None:
+    axes = figure.subplots()
+    poles = model.poles()
+    axes.plot(poles.real, poles.imag, "x", label="poles")
+    if model.inputs and model.outputs:
+        zeros = model.zeros()
+        axes.plot(zeros.real, zeros.imag, "o", fillstyle="none", label=f"zeros, {model.inputs[0]} → {model.outputs[0]}")
+    axes.axvline(0, color="black", linewidth=0.5)
+    axes.set_xlabel("real part")
+    axes.set_ylabel("imaginary part")
+    axes.legend()
+    axes.grid(True, alpha=0.3)

@@ -1,0 +1,219 @@
+"""Equations for people: state, DAE and field forms, as text, LaTeX and data."""
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+TESTS = Path(__file__).parents[1]
+sys.path[:0] = [str(Path(__file__).parent), str(TESTS), str(TESTS / "causality")]
+
+from lagrange_models import EXAMPLES, example  # noqa: E402
+from random_graphs import random_build  # noqa: E402
+
+import bglang  # noqa: E402
+from bglang.causality.assign import assign_causality  # noqa: E402
+from bglang.diagnostics import Report, SourceError, UsageError  # noqa: E402
+from bglang.equations.derive import derive  # noqa: E402
+from bglang.equations.forms_field import FieldForm  # noqa: E402
+from bglang.equations.forms_state import Elimination, WrittenForm  # noqa: E402
+from bglang.equations.latex import formula, name_formula  # noqa: E402
+from bglang.expr import Expr  # noqa: E402
+from bglang.expr.evaluate import Values, evaluate  # noqa: E402
+from bglang.expr.walk import rewrite  # noqa: E402
+
+ROOT = EXAMPLES.parent
+GOLDEN = Path(__file__).parent / "golden"
+
+LADDER = """
+model Ladder
+  parameter Real k = 2;
+  Se u(e = 3); Sf j(f = 0.5);
+  J1 a, b; J0 n;
+  I m1(I = 2, p(start = 1)), m2(I = 3);
+  R r(f = k*e^3), d(R = 4);
+  C c(e = 5*q + q^3, q(start = 0.2));
+  TF t(m = 3);
+bonds
+  u -> a -> m1, r;
+  a -> t -> b -> m2, d;
+  a -> n -> c;
+  j -> n;
+end Ladder;
+"""
+
+
+def state(model: Any, **wish: Any) -> WrittenForm:
+    made = model.equations(**wish)
+    assert isinstance(made, WrittenForm)
+    return made
+
+
+# --- numbers ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_state_equations_satisfy_the_system(seed: int) -> None:
+    """On random graphs with dependent storages and loops, at random states."""
+    graph = random_build(seed).graph()
+    causality = assign_causality(graph)
+    if any(not c.solvable for c in causality.conflicts):
+        return
+    try:
+        system = derive(graph, causality, Report())
+    except SourceError:
+        return
+    solver = Elimination(system)
+    rates = solver.rates()
+    if rates is None:
+        assert solver.left
+        return
+    rnd = np.random.default_rng(seed)
+    p: list[float] = []
+    for parameter in system.parameters:
+        p.append(evaluate(parameter.value, Values(p=p)))
+    n = len(system.unknowns)
+    y, d = rnd.normal(size=n), np.zeros(n)
+    known = Values(t=0.3, y=y, d=d, p=p)
+    full = [("d", k) for k in rates] + [key for key in solver.values if key[0] == "y"]
+    full += [key for key in solver.values if key[0] == "d" and key[1] not in rates]
+    for key in full:
+        value = evaluate(solver._put_in(solver.values[key]), known)
+        (y if key[0] == "y" else d)[key[1]] = value
+    for row in system.rows:
+        assert evaluate(row.residual, known) == pytest.approx(0.0, abs=1e-9)
+
+
+def columns(e: Expr, result: Any) -> Any:
+    """An equation evaluated along a run; `der(mass.p)` is `mass.e`, `der(spring.q)` is `spring.f`."""
+    rates = {"p": "e", "q": "f"}
+
+    def operation(node: tuple[Any, ...], args: list[Expr]) -> Expr:
+        if node[0] == "der":
+            owner, _, letter = node[1][1].rpartition(".")
+            return ("v", f"{owner}.{rates[letter]}")
+        return (node[0], *args)
+
+    made = rewrite(e, lambda leaf: leaf, operation)
+    parameters = {q.name: q.value for q in result["_model"].parameters()}
+    return evaluate(made, Values(t=result["_t"], variable=lambda n: result["_at"](n), parameter=parameters.__getitem__))
+
+
+RUNS = ["quarter_car", "loudspeaker", "double_pendulum", "rlc", "ladder", "lagrange/pendulum"]
+
+
+@pytest.mark.parametrize("name", RUNS)
+def test_field_and_state_forms_hold_along_a_run(name: str) -> None:
+    model = bglang.loads(LADDER) if name == "ladder" else bglang.load(EXAMPLES / f"{name}.bg")
+    run = model.simulate(points=7, stop=0.05)
+    field, explicit = model.equations("field"), state(model)
+    assert isinstance(field, FieldForm)
+    for k in range(1, 7):
+        at = {"_model": model, "_t": run.time[k], "_at": lambda n, k=k: run[n][k]}
+        pairs = [(left, right) for left, right, _ in field.equations]
+        pairs += [
+            (("der", ("v", e.name)), e.value)
+            for e in explicit.equations
+            if e.rate and f"{e.name[:-2]}.e" in run.names and e.name[-2:] in (".p", ".q")
+        ]
+        for left, right in pairs:
+            one, two = columns(left, at), columns(right, at)
+            assert one == pytest.approx(two, rel=2e-4, abs=2e-4 * max(1.0, abs(one)))
+
+
+def test_junction_structure_of_dependent_storages() -> None:
+    made = bglang.load(EXAMPLES / "lagrange" / "pendulum.bg").equations("field", matrices=True)
+    data = made.to_dict()
+    blocks = data["matrices"]
+    assert data["vectors"]["dXd"] == ["der(my.p)"] and data["vectors"]["Zd"] == ["my.f"]
+    assert blocks["JS12"]["entries"] == [["x/y"]] and blocks["JS21"]["entries"] == [["-x/y"]]
+
+
+def test_coenergy_states() -> None:
+    text = "model M\n J1 v; I m(I = 2); C s(C = 1/8); R d(R = 3); Se f(e = 5);\nbonds\n f -> v -> m, s, d;\nend M;"
+    made = state(bglang.loads(text), states="coenergy")
+    assert [e.name for e in made.equations] == ["m.f", "s.e"]
+    values = Values(variable={"m.f": 2.0, "s.e": 3.0}.__getitem__, parameter=lambda n: 0.0)
+    rates = {e.name: evaluate(e.value, values) for e in made.equations}
+    assert rates == {"m.f": pytest.approx((5 - 3 - 3 * 2.0) / 2), "s.e": pytest.approx(8 * 2.0)}
+
+
+def test_laws_say_how_they_were_turned() -> None:
+    made = {law.gives: law for law in state(bglang.loads(LADDER)).laws}
+    assert made["r.e"].how == "inverted"
+    assert made["c.e"].how == "given"
+    assert sum(law.how == "derivative" for law in made.values()) == 1
+
+
+def test_a_loop_without_formula_is_shown_as_dae() -> None:
+    text = "model L\n J1 v; R a(e = f + f^5), b(e = exp(f) - 1); Se u(e = 3);\nbonds\n u -> v -> a, b;\nend L;"
+    made = state(bglang.loads(text))
+    assert made.form == "dae"
+    assert "no explicit state equations" in made.remarks[0]
+    assert [e.rate for e in made.equations] == [False]
+
+
+# --- texts ------------------------------------------------------------------------------------------------------------
+
+CASES = {
+    "oscillator-state": ("examples/oscillator.bg", {"form": "state"}),
+    "double_pendulum-field": ("examples/double_pendulum.bg", {"form": "field"}),
+    "quarter_car-coenergy": ("examples/quarter_car.bg", {"form": "state", "states": "coenergy"}),
+    "rlc-field": ("examples/rlc.bg", {"form": "field", "matrices": True}),
+    "crank_slider-lagrange": ("examples/lagrange/crank_slider.bg", {"form": "lagrange", "coordinates": "w1,w2"}),
+    "cam_follower-lagrange": ("examples/lagrange/cam_follower.bg", {"form": "lagrange", "constraints": "position"}),
+    "pendulum-dae": ("examples/lagrange/pendulum.bg", {"form": "dae"}),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_golden(name: str, update_golden: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT)
+    path, wish = CASES[name]
+    shown = str(bglang.load(path).equations(**wish)) + "\n"
+    expected = GOLDEN / f"{name}.txt"
+    if update_golden:
+        GOLDEN.mkdir(exist_ok=True)
+        expected.write_text(shown, encoding="utf-8")
+    assert shown == expected.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_latex_formulas_can_be_set(name: str) -> None:
+    from matplotlib.mathtext import MathTextParser
+
+    path, wish = CASES[name]
+    made = bglang.load(ROOT / path).equations(**wish)
+    parser = MathTextParser("path")
+    for shown in made.page().formulas():  # type: ignore[attr-defined]
+        parser.parse(f"${shown}$")
+    page = made.latex()
+    assert page.startswith("\\documentclass") and page.rstrip().endswith("\\end{document}")
+    assert page.count("{") == page.count("}")
+    assert page.count("\\begin{") == page.count("\\end{")
+
+
+def test_names_in_formulas() -> None:
+    assert name_formula("theta1") == "\\theta_{1}"
+    assert name_formula("mass.p") == "p_{\\mathrm{mass}}"
+    assert formula(("der", ("der", ("v", "theta1")))) == "\\ddot{\\theta}_{1}"
+    assert formula(("/", ("p", "k"), ("+", ("p", "m"), 1.0))) == "\\frac{k}{m + 1}"
+    assert formula(("^", ("sin", ("v", "x")), 2.0)) == "\\sin^{2}\\left(x\\right)"
+
+
+def test_every_example_has_its_forms() -> None:
+    for path in sorted(EXAMPLES.glob("*.bg")):
+        if path.stem == "transmission_line":
+            continue
+        model = bglang.load(path)
+        for form in ("state", "dae", "field"):
+            made = model.equations(form, matrices=True)
+            assert made.to_dict()["form"] in (form, "dae") and str(made) and made.latex()
+
+
+def test_wrong_wishes() -> None:
+    model = example("pendulum")
+    with pytest.raises(UsageError, match="states: `energie` is none of energy, coenergy; did you mean `energy`"):
+        model.equations(states="energie")

@@ -1,0 +1,122 @@
+"""ENPORT files: tables, equations, errors of scanned prints, and the source that is written."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bglang.diagnostics import Report
+from bglang.interop.enport import EnportFile, read_enport
+from bglang.interop.enport_source import enport_source
+from bglang.source import Source
+
+SMALL = """\
+HEADING
+FILE    MODEL      15:41:19  11/11/91  ENPORT/PC 4.01
+SMALL.ENP          Model_name: small
+
+TITLE
+An oscillator on a transformer
+
+SYSTEM GRAPH DESCRIPTION
+NODE\tTYPE\tXLOC\tYLOC\tACT\tMACRO
+SV1\tMEGV\t-400.\t200.\tT
+1V1\tM1GV\t-400.\t100.\tT
+I1\tM1GV\t-400.\t-100.\tT
+TF1\tMTGV\t0.\t0.\tT
+TF0\tMTGV\t0.\t50.\tT
+O2\tMOGV\t0.\t600.\tT
+CSPG\tMCGV\t400.\t500.\tT
+RSPG\tMRGV\t400.\t700.\tT
+
+CONNECTOR\tTYPE\tFROM\tTO\tVERTICES
+SB1\tBG V\tSV1\t1V1
+IB1\tBG V\t1V1\tI1
+TB1\tBG V\t1V1\tTF1
+TB2\tBG V\tTF1\t02
+TB3\tBG V\t1V1\tTF0
+TB4\tBG V\tTF0\t02
+VC\tBG V\t02\tCSPG
+VR\tBG V\t02\tRSPG
+
+NODE EQUATIONS
+Named_parameters: 0    Number of outputs: 6
+Node: SV1      Connectors: SB1
+Equation: Y = SIN ( X, P )  1 1 2
+Y list  X list  Parameters  Index
+ESB1    TIME    1.0000E+00  0
+                4.2190E+01  0
+Node: I1       Connectors: IB1
+Equation: Y = ATT ( X, P )  1 1 1
+Y_list  X_list  Parameters  Index
+FIB1    PIB1    1.0000E+01  0
+Node: TF1      Connectors: TB1  TB2
+FTB1 = MTF1 * FTB2
+ETB2 = MTF1 * ETB1
+Equation: Y = CON ( X, P )  1 0 1
+Y list  X list  Parameters  Index
+MTF1            4.0000E+00  0
+Node: TF0      Connectors: TB3  TB4
+Equation: Y = CON ( X, P )  1 0 1
+Y list  X list  Parameters  Index
+MTF0            0.0000E+00  0
+Node: CSPG     Connectors: VC
+Equation: Y = GAIN ( X, P )  1 1 1
+Y list  X list  Parameters  Index
+EVC     QVC     5.0000E+02  0
+Node: RSPG     Connectors: VR
+Equation: Y = GAIN ( X, P )  1 1 1
+Y list  X list  Parameters  Index
+EVR     FVR     1.0000E+01  0
+END-FILE
+"""
+
+
+def read(text: str) -> tuple[EnportFile | None, Report]:
+    report = Report()
+    return read_enport(Source("small.enp", text), report), report
+
+
+def test_the_source_that_is_written() -> None:
+    model, report = read(SMALL)
+    assert model is not None, report.errors
+    text = enport_source(model, report)
+    assert "Se SV1(e = 1.0*sin(42.19*time))" in text
+    assert "I I1(f = p/10.0)" in text  # M1GV with an equation is an I
+    assert "TF TF1(m = 1/(4.0))" in text
+    assert "J0 '02'" in text  # O2 in the node table
+    assert "bond TB1: '1V1' -> TF1.p1;" in text and "bond TB2: TF1.p2 -> '02';" in text
+    assert "TB3" not in text and "modulus 0" in text
+    assert [d.code for d in report] == ["enport/scan"] * 2
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "code"),
+    [
+        ("END-FILE", "", "enport/end"),
+        ("HEADING\n", "READING\n", "enport/heading"),
+        ("Number of outputs: 6", "Number of outputs: 7", "enport/outputs"),
+        ("SB1\tBG V\tSV1\t1V1", "SB1\tBG V\tSV9\t1V1", "enport/connector"),
+        ("M1GV\t-400.\t100.", "MXGV\t-400.\t100.", "enport/node"),
+        ("EVC     QVC     5.0000E+02  0", "EVC     QVC     five  0", "enport/row"),
+        ("Node: RSPG     Connectors: VR\n", "", "enport/equation"),
+    ],
+)
+def test_malformed_files(old: str, new: str, code: str) -> None:
+    assert old in SMALL
+    model, report = read(SMALL.replace(old, new, 1))
+    assert model is None
+    assert code in [d.code for d in report.errors]
+
+
+@given(st.text(max_size=300))
+def test_any_text_gives_diagnostics_only(text: str) -> None:
+    model, report = read(text)
+    assert model is not None or report.errors
+
+
+@given(st.integers(0, len(SMALL) - 1), st.integers(0, 40), st.text(max_size=5))
+def test_mutations_give_diagnostics_only(at: int, length: int, new: str) -> None:
+    model, report = read(SMALL[:at] + new + SMALL[at + length :])
+    assert model is not None or report.errors
+    if model is not None:
+        assert enport_source(model, report)

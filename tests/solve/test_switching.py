@@ -1,0 +1,227 @@
+"""Friction, switches and sliding, written in the language, against closed forms and independent integrations."""
+
+import math
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from scipy.integrate import solve_ivp
+from scipy.optimize import brentq
+
+import bglang
+
+
+def run(text: str, **options: float) -> bglang.Result:
+    return bglang.loads(text).simulate(**options)  # type: ignore[arg-type]
+
+
+# --- dry friction -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("start", "end"), [(16.5, 0.5), (17.0, 1.0), (17.5, 0.5)])
+def test_an_oscillator_with_dry_friction_comes_to_rest(start: float, end: float) -> None:
+    """Each half swing loses 2 Fc/k; at 17 it ends exactly on the limit of the friction and stays."""
+    result = run(
+        f"model M J1 v; I m(I=1); C s(C=1, q(start={start})); R f(e=coulomb(f, 1)); bonds v -> m, s, f; end M;",
+        stop=60, tol=1e-8,
+    )  # fmt: skip
+    assert result["s.q"][-1] == pytest.approx(end, abs=1e-6)
+    assert result["f.e"][-1] == pytest.approx(-end, abs=1e-6)
+    assert result.events[-1].new == "sticks"
+
+
+def test_two_frictions_share_the_reaction_in_proportion() -> None:
+    result = run(
+        """model M J1 v; I m(I=1); Se F(e=2*time); R a(e=coulomb(f,1)); R b(e=coulomb(f,2));
+        bonds F -> v -> m, a, b; end M;""",
+        stop=3,
+    )
+    sticks = result.time < 1.49
+    assert result["a.e"][sticks] == pytest.approx(2.0 * result.time[sticks] / 3.0, abs=1e-7)
+    assert result["b.e"][sticks] == pytest.approx(4.0 * result.time[sticks] / 3.0, abs=1e-7)
+    assert result["m.p"][-1] == pytest.approx(1.5**2, abs=1e-5)
+
+
+@pytest.mark.parametrize("law", ["e = coulomb(f, 0.5)", "0 = e - min(0.5, max(-0.5, e + f))"])
+def test_elasto_slip(law: str) -> None:
+    """A spring in parallel with a slider: while it slips the charge is pinned."""
+    result = run(f"model M J0 z; Sf s(f=2*cos(time)); C c(C=2); R f({law}); bonds s -> z -> c, f; end M;", stop=6)
+    t = result.time
+    pieces = [t < math.pi / 6, t < math.pi / 2, t < math.pi, t < 1.5 * math.pi]
+    expected = np.select(
+        pieces, [2 * np.sin(t), 1 + 0 * t, 1 + 2 * (np.sin(t) - 1), -1 + 0 * t], -1 + 2 * (np.sin(t) + 1)
+    )
+    assert result["c.q"] == pytest.approx(expected, abs=1e-5)
+
+
+def test_stribeck_friction_with_abs_of_its_own_flow() -> None:
+    """While it sticks, abs(f) sits on its own breakpoint; that is no event."""
+    result = run(
+        """model M J1 v; I m(I=1); C s(C=1); Sf b(f=0.1); J0 z;
+        R f(e=coulomb(f, 1 + 0.5*exp(-10*abs(f))) + 0.05*f); bonds b -> z -> s; z -> v -> m, f; end M;""",
+        stop=40,
+    )
+
+    def slips(_t: float, x: NDArray[np.float64]) -> list[float]:
+        return [0.1 - x[1], x[0] - (1 + 0.5 * math.exp(-10 * abs(x[1])) + 0.05 * x[1])]
+
+    def rests(_t: float, x: NDArray[np.float64]) -> float:
+        return float(x[1])
+
+    rests.terminal, rests.direction = True, -1  # type: ignore[attr-defined]
+    reference = solve_ivp(slips, [15, 40], [1.5, 1e-14], rtol=1e-11, atol=1e-13, events=rests, method="Radau")
+    changes = [e.time for e in result.events if e.kind == "coulomb"]
+    assert changes[0] == pytest.approx(15.0, abs=1e-5)
+    assert changes[1] == pytest.approx(reference.t_events[0][0], abs=1e-3)
+
+
+def test_friction_on_masses_that_move_together() -> None:
+    result = run(
+        """model M J1 v; I m1(I=1, p(start=3)); I m2(I=2); TF t(m=0.5); J1 w; R f(e=coulomb(f,1));
+        bonds v -> m1; v -> t -> w -> m2, f; end M;""",
+        stop=10,
+    )  # 1.5 kg seen at v, 0.5 N
+    assert result["v.f"] == pytest.approx(np.maximum(3 - result.time / 3, 0.0), abs=1e-7)
+
+
+def test_a_clutch_engages() -> None:
+    result = run(
+        """model M J1 a; J1 b; I ia(I=1, p(start=10)); I ib(I=2); R load(R=0.5); J0 z; J1 d; R cl(e=coulomb(f,3));
+        bonds a -> ia; b -> ib, load; a -> z -> b; z -> d -> cl; end M;""",
+        stop=8,
+    )
+    locks = brentq(lambda t: 10 - 3 * t - 6 * (1 - math.exp(-t / 4)), 0, 5)
+    assert result["ib.f"][-1] == pytest.approx((10 - 3 * locks) * math.exp(-0.5 / 3 * (8 - locks)), abs=1e-5)
+    assert [e.time for e in result.events] == pytest.approx([locks], abs=1e-5)
+
+
+# --- switches -----------------------------------------------------------------------------------------------------
+
+DIODE = "0 = if e + f > 0 then e else f"
+
+
+def test_a_full_wave_rectifier_of_ideal_diodes() -> None:
+    """At each crossing all four diodes change at once: the next pair takes over."""
+    result = run(
+        f"""model Bridge
+          Se s(e = 10*sin(2*pi*time)); Se ground(e = 0); J0 a, b, p, g; J1 js, j1, j2, j3, j4, jl; R load(R = 10);
+          R d1({DIODE}); R d2({DIODE}); R d3({DIODE}); R d4({DIODE});
+        bonds
+          b -> js; s -> js; js -> a;
+          a -> j1 -> p; j1 -> d1;
+          b -> j2 -> p; j2 -> d2;
+          g -> j3 -> a; j3 -> d3;
+          g -> j4 -> b; j4 -> d4;
+          p -> jl -> g; jl -> load;
+          ground -> g;
+        end Bridge;""",
+        stop=2,
+    )
+    assert result["load.e"] == pytest.approx(np.abs(10 * np.sin(2 * np.pi * result.time)), abs=1e-6)
+
+
+def test_a_freewheeling_diode_takes_over_without_a_jump() -> None:
+    result = run(
+        f"""model M Se s(e=10); J0 z; J1 j; I l(I=1); R r(R=1); J1 js; J1 jd; Se g(e=0);
+        R sw(0 = if time < 1 then e else f); R fw({DIODE});
+        bonds s -> js -> sw; js -> z; g -> jd -> fw; jd -> z; z -> j -> l, r; end M;""",
+        stop=3,
+    )
+    t, top = result.time, 10 * (1 - math.exp(-1))
+    expected = np.where(t < 1, 10 * (1 - np.exp(-t)), top * np.exp(-(t - 1)))
+    assert result["l.f"] == pytest.approx(expected, abs=1e-5)
+
+
+# --- sliding ------------------------------------------------------------------------------------------------------
+
+
+def test_sign_slides_and_leaves_again() -> None:
+    """x' = t/2 - sign(x) reaches zero at 2 - sqrt(2), stays until the drive is 1, then rises."""
+    result = run("model M Real x(start=0.5); equation der(x) = time/2 - sign(x); end M;", stop=4)
+    t = result.time
+    expected = np.select([t < 2 - math.sqrt(2), t < 2], [0.5 - t + t**2 / 4, 0 * t], (t - 2) ** 2 / 4)
+    assert result["x"] == pytest.approx(expected, abs=1e-6)
+    assert [(e.kind, e.new) for e in result.events] == [("sliding", "slides"), ("sliding", "above")]
+
+
+def test_sliding_mode_control() -> None:
+    """On v + x = 0 the rest of the way is x' = -x, whatever disturbs it."""
+    result = run(
+        "model M Real x(start=1); Real v(start=0); equation der(x)=v; der(v)=-2*sign(v+x)+0.5*sin(time); end M;",
+        stop=6, tol=1e-8,
+    )  # fmt: skip
+    first = result.events[0].time
+    after = result.time > first
+    assert result["v"][after] + result["x"][after] == pytest.approx(0.0, abs=1e-7)
+    decay = result["x"][after] * np.exp(result.time[after])
+    assert decay == pytest.approx(decay[0], rel=1e-5)
+
+
+def test_sides_of_a_switch_are_mixed_as_filippov_says() -> None:
+    """Down with 1, up with 2: a share of 2/3 keeps it at zero, and what else the switch drives gets that share."""
+    result = run(
+        """model M Real x(start=1); Real y(start=0);
+        equation der(x) = if x > 0 then -1 else 2; der(y) = if x > 0 then 1 else 0; end M;""",
+        stop=4,
+    )
+    assert result["y"][-1] == pytest.approx(1 + 3 * 2 / 3, abs=1e-7)
+
+
+def test_friction_by_sign_balances_its_energy_while_it_slides() -> None:
+    result = run(
+        "model M J1 v; I m(I=1, p(start=2)); Se F(e=0.5); R f(e=sign(f)); bonds F -> v -> m, f; end M;", stop=6
+    )
+    assert result["f.e"][-1] == pytest.approx(0.5, abs=1e-9)
+    assert result.audit is not None and result.audit.relative_error < 1e-9
+
+
+# --- whens --------------------------------------------------------------------------------------------------------
+
+
+def test_all_reinits_of_an_event_see_the_values_before_it() -> None:
+    result = run(
+        """model M Real x(start=0); Real y(start=1); Real z(start=5); equation der(x)=1; der(y)=0; der(z)=0;
+        when x > 1 then reinit(y, z + pre(x)); reinit(z, y); reinit(x, 0); end when; end M;""",
+        stop=2.5,
+    )
+    assert (result["x"][-1], result["y"][-1], result["z"][-1]) == pytest.approx((0.5, 2.0, 6.0), abs=1e-6)
+
+
+def test_a_reinit_may_fire_another_when() -> None:
+    result = run(
+        """model M Real x(start=0); Real y(start=0); equation der(x)=1; der(y)=0;
+        when x > 1 then reinit(y, 2); end when; when y > 1 then reinit(x, -5); end when; end M;""",
+        stop=2,
+    )
+    assert (result["x"][-1], result["y"][-1]) == pytest.approx((-4.0, 2.0), abs=1e-6)
+
+
+def test_what_terminal_changes_is_in_the_last_row_only() -> None:
+    result = run(
+        """model M discrete Real a(start=0); Real x(start=2); equation der(x)=-x;
+        when terminal() then a = x; end when; end M;""",
+        stop=1,
+    )
+    assert len(result.time) == 500
+    assert result["a"][-1] == pytest.approx(2 * math.exp(-1), abs=1e-5)
+    assert (result["a"][:-1] == 0.0).all()
+
+
+def test_a_thermostat_switches_once_at_each_limit() -> None:
+    result = run(
+        """model M discrete Boolean on(start=false); Real T(start=20); equation der(T) = if on then 5 else -2;
+        when T < 18 then on = true; elsewhen T > 22 then on = false; end when; end M;""",
+        stop=10,
+    )
+    switched = [e.time for e in result.events if e.kind == "discrete"]
+    assert switched == pytest.approx([1, 1.8, 3.8, 4.6, 6.6, 7.4, 9.4], abs=1e-7)
+
+
+def test_two_sources_that_contradict_at_an_event_end_the_run() -> None:
+    """What time has decided is not taken back to make the model go on."""
+    with pytest.raises(bglang.SimulationError) as caught:
+        run(
+            """model M Se a(e = 1), b(e = 2); R s(0 = if time < 0.5 then f else e); J1 j;
+            bonds a -> j -> s; j -> b; end M;"""
+        )
+    assert caught.value.time == 0.5

@@ -1,0 +1,118 @@
+"""Every diagnostic, as the user sees it.
+
+A case is `tests/errors/<code>.bg` with the slash of the code replaced by a hyphen (`syntax-missing-end.bg`; further
+cases of one code have a hyphen and a word or number more) and beside it the expected text, `.txt`, which
+`--update-golden` writes.  A first line like `// golden: --limit nesting=5 --set n=3 --units warn --model M --lib L`
+gives the case those options, `--causality` stops before numbers are needed, `--form field` makes the equations in
+that form.
+The code must be among the messages of its case.
+"""
+
+import argparse
+import ast
+import re
+import shlex
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from bglang.diagnostics import Diagnostic, Report, SourceError
+from bglang.limits import Limits, with_settings
+from bglang.render import render_all
+from bglang.source import Source
+from bglang.syntax.parse import parse
+from bglang.syntax.read import read_source
+
+FOLDER = Path(__file__).parent / "errors"
+CASES = sorted(path.stem for path in FOLDER.glob("*.bg"))
+PACKAGE = Path(__file__).parent.parent / "bglang"
+
+
+def options_of(text: str) -> argparse.Namespace:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--limit", action="append", default=[])
+    parser.add_argument("--set", action="append", default=[])
+    parser.add_argument("--units", default="error")
+    parser.add_argument("--model")
+    parser.add_argument("--lib", action="append", default=[])
+    parser.add_argument("--causality", action="store_true", help="stop before numbers are needed")
+    parser.add_argument("--form", default="", help="the equations in this form, not those of the solver")
+    found = re.match(r"// golden: (.*)", text)
+    return parser.parse_args(shlex.split(found[1]) if found else [])
+
+
+def diagnose(path: Path) -> list[Diagnostic]:
+    """All messages of a file, from as many stages as it gets through."""
+    report = Report()
+    options = options_of(path.read_bytes()[:400].decode("utf-8", "replace"))
+    limits = with_settings(Limits(), options.limit)
+    source = read_source(path, report, limits)
+    if source is None or parse(source, report, limits) is None:
+        return report.diagnostics
+    with suppress(SourceError):  # its diagnostics are the report's
+        compile_model(path, options, limits, report)
+    return report.diagnostics
+
+
+def compile_model(path: Path, options: argparse.Namespace, limits: Limits, report: Report) -> None:
+    from bglang import pipeline
+    from bglang.equations.forms import STATES, make_equations
+
+    request = pipeline.Request(
+        path,
+        model=options.model,
+        set=dict(setting.split("=", 1) for setting in options.set),
+        libraries=options.lib,
+        units=options.units,
+        limits=limits,
+    )
+    graph = pipeline.front(request, report, numbers=not options.causality)
+    if options.form:
+        make_equations(graph, options.form, {}, STATES[0], False, report)
+        return
+    causality = pipeline.causal(graph, report)
+    if not options.causality:
+        pipeline.equations(graph, causality, report)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_case(name: str, update_golden: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(FOLDER)
+    found = diagnose(Path(f"{name}.bg"))
+    text = render_all(found) + "\n"
+    expected = Path(f"{name}.txt")
+    if update_golden:
+        expected.write_text(text, encoding="utf-8")
+    assert text == expected.read_text(encoding="utf-8")
+    assert all(d.hint for d in found), "every message says what to do"
+    codes = {d.code.replace("/", "-") for d in found}
+    assert any(name == code or name.startswith(f"{code}-") for code in codes), f"{name} does not produce its code"
+
+
+def codes_in_source() -> set[str]:
+    """Every text in the package that looks like a code."""
+    nodes = (node for path in PACKAGE.rglob("*.py") for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
+    texts = {node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str)}
+    return {text for text in texts if re.fullmatch(r"[a-z]+/[a-z][a-z0-9-]*", text)}
+
+
+ROOMS = [
+    "arrays", "bonds", "classes", "domains", "equations", "experiment", "expressions", "functions", "graph", "laws",
+    "limits", "models", "names", "outside", "parameters", "ports", "starts", "syntax", "tables", "types", "units",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_every_code_has_a_case(room: str) -> None:
+    codes = {code for code in codes_in_source() if code.startswith(f"{room}/")}
+    missing = {
+        c for c in codes if not any(n == c.replace("/", "-") or n.startswith(c.replace("/", "-") + "-") for n in CASES)
+    }
+    assert not missing
+
+
+def test_the_source_is_shown_by_the_name_it_was_read_under(tmp_path: Path) -> None:
+    report = Report()
+    parse(Source("dir/m.bg", "model M"), report)
+    assert "dir/m.bg:1:8" in render_all(report)
