@@ -56,7 +56,7 @@ def _unknown(t: "Translator", e: ast.Call, name: str) -> Fault:
         return fault("functions/no-value", f"`{name}` has no value", e.span, hint=ALONE[name])
     if name in REPLACED:
         return fault("functions/unknown", f"`{name}` is not in the language", e.function.span, hint=REPLACED[name])
-    hint = ABSENT.get(name) or did_you_mean(name, [*ALL, *t.scope.functions()])
+    hint = ABSENT.get(name) or did_you_mean(name, [*ALL, *t.scope.functions()]) or f"declare `function {name}`."
     return fault("functions/unknown", f"there is no function `{name}`", e.function.span, hint=hint)
 
 
@@ -118,12 +118,13 @@ def _extreme(t: "Translator", args: Arguments) -> Value:
     name = args.function
     args.unnamed()
     values = args.values()
-    if len(values) == 1:
+    if len(values) == 1 and values[0].shape:
         return arrays.reduce(name, values[0], args.span)
     if len(values) != 2:
+        given = "one value is" if len(values) == 1 else f"{len(values)} arguments are"
         raise fault(
             "functions/arguments",
-            f"`{name}` takes two values or one array, but {len(values)} arguments are given",
+            f"`{name}` takes two values or one array, but {given} given",
             args.span,
             hint=f"`{name}({{a, b, c}})` takes the {name}imum of several values." if values else "",
         )

@@ -16,6 +16,8 @@ def choose_model(
     if model is not None:
         return named_model(file, model, place, library)
     candidates = main_models(file)
+    if not candidates and (circular := _in_a_circle(file)):
+        candidates = [circular]  # there is no main model, and elaborating this one says why
     if len(candidates) == 1:
         found = place.own(candidates[0].ident) if place is not None else library.top.own(candidates[0].ident)
         assert isinstance(found, Definition)
@@ -65,6 +67,22 @@ def main_models(file: ast.File) -> list[ast.Class]:
     models = [node for node in file.classes if node.kind == "model" and not node.partial]
     used = {name for node in file.classes for name in used_names(node) if name != node.ident}
     return [node for node in models if node.ident not in used]
+
+
+def _in_a_circle(file: ast.File) -> ast.Class | None:
+    """A model that extends or contains itself through other models of the file."""
+    models = {node.ident: node for node in file.classes if node.kind == "model" and not node.partial}
+    uses = {ident: [name for name in used_names(node) if name in models] for ident, node in models.items()}
+    for ident, node in models.items():
+        reached, ahead = set[str](), list(uses[ident])
+        while ahead:
+            name = ahead.pop()
+            if name == ident:
+                return node
+            if name not in reached:
+                reached.add(name)
+                ahead += uses[name]
+    return None
 
 
 def used_names(node: ast.Class) -> Iterator[str]:

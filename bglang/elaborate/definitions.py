@@ -1,10 +1,11 @@
 """Classes at their places: where a definition stands decides what the names in it mean.
 
 A `Definition` is a class of the syntax tree together with its surroundings.  Lookup goes outwards: the class itself
-(its
-own classes, imports, inherited classes), the classes around it, the top (files and libraries), the built-in types.
+(its own classes, imports, inherited classes), the classes around it, the top (files and libraries), the built-in
+types.
 """
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 from bglang.diagnostics import Report, error
 from bglang.elaborate.hints import did_you_mean
 from bglang.source import Span
+from bglang.suggest import suggest
 from bglang.syntax import ast
 from bglang.syntax.replaced import REPLACED
 
@@ -376,14 +378,30 @@ def report_unknown_class(place: Definition, name: ast.Name, report: Report) -> N
         inner = found.inner(part.ident) if isinstance(found, Definition) else None
         if inner is None:
             where = found.name
-            candidates = found.class_names() if isinstance(found, Definition) else set[str]()
-            report.add(
-                error(
-                    "names/unknown",
-                    f"there is no class `{part.ident}` in `{where}`",
-                    part.span,
-                    hint=did_you_mean(part.ident, candidates),
-                )
-            )
+            hint = _likely_class(part.ident, found) if isinstance(found, Definition) else ""
+            report.add(error("names/unknown", f"there is no class `{part.ident}` in `{where}`", part.span, hint=hint))
             return
         found = inner
+
+
+def _likely_class(ident: str, package: Definition) -> str:
+    """A class of the package with a similar name; else one of a package inside it, or one that shares a word."""
+    names = package.class_names()
+    if hint := did_you_mean(ident, names):
+        return hint
+    inside = {
+        f"{package.name}.{name}.{inner}": inner
+        for name in sorted(names)
+        if isinstance(found := package.inner(name), Definition) and found.node.kind in ("package", "domain")
+        for inner in sorted(found.class_names())
+    }
+    meant = ident if ident in inside.values() else suggest(ident, inside.values())
+    likely = [name for name, inner in inside.items() if inner == meant]
+    if not likely:
+        words = {word.lower() for word in _WORDS.findall(ident) if len(word) > 3}
+        own = {f"{package.name}.{name}": name for name in sorted(names)}
+        likely = [full for full, name in (own | inside).items() if words & {w.lower() for w in _WORDS.findall(name)}]
+    return "did you mean " + " or ".join(f"`{name}`" for name in likely[:4]) + "?" if likely else ""
+
+
+_WORDS = re.compile("[A-Z]+[a-z]*|[a-z]+")

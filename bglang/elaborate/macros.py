@@ -8,7 +8,7 @@ from bglang.elaborate.checking import recursive
 from bglang.elaborate.components import a
 from bglang.elaborate.definitions import Definition
 from bglang.elaborate.expressions import translate_constant
-from bglang.elaborate.hints import did_you_mean
+from bglang.elaborate.hints import did_you_mean, listed
 from bglang.elaborate.modifications import Binding
 from bglang.elaborate.objects import POISON, Instance, Many, NodeArray
 from bglang.elaborate.scopes import InstanceScope
@@ -182,7 +182,7 @@ def match_arguments(member: Member, target: Definition, scope: InstanceScope) ->
             assert argument.name is not None
             ident = argument.name.parts[0].ident
             if ident not in known or len(argument.name.parts) > 1:
-                hint = did_you_mean(ident, known)
+                hint = did_you_mean(ident, known) or listed(known)
                 report.add(
                     error("names/unknown", f"the macro `{target.name}` takes no `{ident}`", argument.span, hint=hint)
                 )

@@ -240,6 +240,8 @@ def spell(unit: Unit) -> str:
     for name in _SPELLED:
         if unit.fits(parse_unit(name)):
             return name
+    if (prefixed := _prefixed(unit)) is not None:
+        return prefixed
     over = [f"{n}{_exponent(d)}" for n, d in zip(_BASE, unit.dimension, strict=True) if d > 0]
     under = [f"{n}{_exponent(-d)}" for n, d in zip(_BASE, unit.dimension, strict=True) if d < 0]
     text = ".".join(over) or "1"
@@ -250,6 +252,18 @@ def spell(unit: Unit) -> str:
     if math.isclose(unit.scale, 1.0, rel_tol=1e-9):
         return text
     return f"{unit.scale:.6g}" if text == "1" else f"{unit.scale:.6g} {text}"
+
+
+def _prefixed(unit: Unit) -> str | None:
+    """`mm` for a thousandth of a metre, where one unit with a prefix says it."""
+    if math.isclose(unit.scale, 1.0, rel_tol=1e-9) or unit.plain or unit.offset:
+        return None
+    for name in ("m", "g", "s", "A", "K", "mol", *(n for n in _SPELLED if n in _SCALABLE)):
+        base = _SCALABLE[name]
+        for prefix, factor in (("", 1.0), *_PREFIXES.items()):
+            if unit.fits(Unit(base.dimension, base.scale * factor)):
+                return prefix + name
+    return None
 
 
 def _exponent(d: float) -> str:
@@ -264,4 +278,6 @@ def factor_hint(wanted: Unit, found: Unit, wanted_text: str, found_text: str) ->
         return f"`{found_text}` and `{wanted_text}` count from different zeros; nothing is converted here."
     factor = found.scale / wanted.scale
     how = f"multiply by {factor:.6g}" if factor >= 1 else f"divide by {1 / factor:.6g}"
+    if found_text[0].isdigit():
+        return f"{how}, nothing is converted here."
     return f"1 {found_text} is {factor:.6g} {wanted_text}: {how}, nothing is converted here."

@@ -117,7 +117,8 @@ def _incomplete(f: Failure) -> Diagnostic | None:
 
 
 def _missing_semicolon(f: Failure) -> Diagnostic | None:
-    if "SEMICOLON" not in f.expected or not (f.starts_line or f.text in STARTERS):
+    begins = f.starts_line or f.text in STARTERS or _begins_declaration(f)
+    if "SEMICOLON" not in f.expected or not begins:
         return None
     return error(
         "syntax/missing-semicolon",
@@ -125,6 +126,11 @@ def _missing_semicolon(f: Failure) -> Diagnostic | None:
         f.after_previous,
         label="expected `;`",
     )
+
+
+def _begins_declaration(f: Failure) -> bool:
+    """`I m(I = 1) C s(C = 1);` on one line: a type and a name after what is complete."""
+    return f.kind == "IDENT" and f.tokens.name(min(f.position + 1, len(f.tokens) - 1)) == "IDENT"
 
 
 def _semicolon_before_if(f: Failure) -> Diagnostic | None:

@@ -47,6 +47,20 @@ def _number(f: Failure) -> Diagnostic | None:
     return None
 
 
+def _neighbours(f: Failure) -> Diagnostic | None:
+    """`3 f`, `R(R = 1 q(start = 2))`: two values side by side in an expression or a list of arguments."""
+    if f.kind != "IDENT" or f.before_kind not in _CLOSES_VALUE or "TIMES" not in f.expected or f.starts_line:
+        return None
+    if "COMMA" in f.expected and f.following(1) in ("=", "("):
+        message = f"a comma is missing before `{f.text}`"
+        return error("syntax/separator", message, f.after_previous, label="expected `,`", hint="write `,` here.")
+    if f.before_kind in ("NUMBER", "RPAR"):
+        message = f"an operator is missing before `{f.text}`"
+        hint = f"a product is `{f.before}*{f.text}`." if f.before_kind == "NUMBER" else "a product is written with `*`."
+        return error("syntax/operator", message, f.after_previous, label="expected an operator", hint=hint)
+    return None
+
+
 def _assignment(f: Failure) -> Diagnostic | None:
     hint = "a value is given with `=`; only algorithms of functions assign with `:=`."
     if f.text == ":=":
@@ -76,6 +90,9 @@ def _relation(f: Failure) -> Diagnostic | None:
 
 
 def _arrow(f: Failure) -> Diagnostic | None:
+    if f.text == ">" and f.before == "=" and f.touches:
+        pair = Span(f.span.source, f.token_span(-1).start, f.span.end)
+        return error("syntax/arrow", "`=>` is not an arrow", pair, hint="a bond is `a -> b`.")
     if f.kind != "ARROW":
         return None
     if f.before in ("-", "=") and f.touches:
@@ -176,8 +193,9 @@ WORD_RULES = (
     _power,
     _number,
     _assignment,
-    _relation,
     _arrow,
+    _neighbours,
+    _relation,
     _bond_name,
     _replaced_word,
     _foreign_keyword,

@@ -210,6 +210,14 @@ class DeclarationBuilder(ExpressionBuilder):
         elif isinstance(left, ast.Binary) and "<-" in left.span.text:
             tail, head = left.right.span.text.lstrip("-").strip(), left.left.span.text
             self.problem("syntax/arrow", "an arrow points to the right", span, hint=f"write `{tail} -> {head};`.")
+        elif isinstance(left, ast.Binary) and left.op == "-" and isinstance(left.right, ast.Name):
+            self.problem(
+                "syntax/statement",
+                "this is a difference, not a statement",
+                span,
+                reason="A declaration is `Type name;`, a bond `a -> b;`, an equation `left = right;`.",
+                hint=f"write `{left.left.span.text} -> {left.right.span.text};` for a bond.",
+            )
         else:
             self.problem(
                 "syntax/statement",

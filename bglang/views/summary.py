@@ -98,5 +98,6 @@ def _final(result: Result) -> str:
         f"{name} = {value:.6g}" + (f" {units[name]}" if units.get(name) else "")
         for name, value in zip(shown, np.asarray(row), strict=True)
     ]
-    rest = f", … {len(names) - len(shown)} more states" if len(names) > len(shown) else ""
+    kind = "states" if result.states else "variables"
+    rest = f", … {len(names) - len(shown)} more {kind}" if len(names) > len(shown) else ""
     return "  final     " + ", ".join(cells) + rest
