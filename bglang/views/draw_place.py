@@ -7,6 +7,7 @@ then set around their junction, where there is most room, and boxes that overlap
 
 import math
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -53,7 +54,14 @@ def place_items(items: list[Item], edges: list[tuple[int, int]], outward: Outwar
         if len(part) <= CROWD:
             _push_apart(items, part)
         shelf.append((*_extent(items, part), part))
-    _shelve(items, shelf)
+    _shelve(items, shelf, _sideways(items, outward))
+
+
+def _sideways(items: list[Item], outward: Outward) -> bool:
+    """Whether bonds leave the frame to its left and right: then parts that no bond joins inside (the capacitor of a
+    macro's cell, hung on a node outside) would stand in their way if they stood side by side."""
+    found = [direction for item in items for direction in outward.get(item.number, ())]
+    return sum(abs(dx) for dx, _ in found) > sum(abs(dy) for _, dy in found)
 
 
 def _parts(near: list[list[int]]) -> list[list[int]]:
@@ -133,19 +141,31 @@ def _place_rows(
     if layers[-1] and min(layers[-1]) < min(layers[0]):
         layers = layers[::-1]
     slot = 2 * max(items[k].height + 34.0 if items[k].number < 0 else radius[k] + 46.0 for k in radius)
-    step = BOND + 2 * max(items[k].width if items[k].number < 0 else radius[k] for k in radius)
+    half = [max(items[k].width if items[k].number < 0 else radius[k] for k in layer) for layer in layers]
+    step = BOND + 2 * sum(half) / len(half)
     height = slot * max(len(layer) for layer in layers)
     per_row = max(4, math.ceil(math.sqrt(1.5 * len(layers) * height / step)))
+    cells = [divmod(n, per_row) for n in range(len(layers))]
+    cells = [(row, per_row - 1 - column if row % 2 else column) for row, column in cells]
+    middle = _columns(half, [column for _, column in cells])
     level: dict[int, float] = {}
-    for n, layer in enumerate(layers):
-        row, column = divmod(n, per_row)
-        if row % 2:
-            column = per_row - 1 - column
+    for layer, (row, column) in zip(layers, cells, strict=True):
         behind = {k: [level[j] for j in inner[k] if j in level] for k in layer}
         order = sorted(layer, key=lambda k: (sum(behind[k]) / len(behind[k]) if behind[k] else 0.0, k))
         for m, k in enumerate(order):
             level[k] = (m - (len(order) - 1) / 2) * slot
-            items[k].x, items[k].y = column * step, row * (height + 20.0) + level[k]
+            items[k].x, items[k].y = middle[column], row * (height + 20.0) + level[k]
+
+
+def _columns(half: list[float], columns: list[int]) -> list[float]:
+    """The middle of each column, from the half widths of the layers that stand in it."""
+    widest = [0.0] * (max(columns) + 1)
+    for width, column in zip(half, columns, strict=True):
+        widest[column] = max(widest[column], width)
+    middle = [0.0]
+    for left, right in pairwise(widest):
+        middle.append(middle[-1] + left + BOND + right)
+    return middle
 
 
 def _mirror(items: list[Item], core: list[int], outward: Outward) -> None:
@@ -229,11 +249,12 @@ def _extent(items: list[Item], part: list[int]) -> tuple[float, float]:
     return max(items[k].x + items[k].width for k in part), max(items[k].y + items[k].height for k in part)
 
 
-def _shelve(items: list[Item], shelf: list[tuple[float, float, list[int]]]) -> None:
-    """Parts that no bond joins stand side by side, in rows."""
+def _shelve(items: list[Item], shelf: list[tuple[float, float, list[int]]], stacked: bool) -> None:
+    """Parts that no bond joins stand side by side, in rows; or each in a row of its own (`stacked`)."""
     if not shelf:
         return
-    limit = max(max(w for w, _, _ in shelf), 1.4 * math.sqrt(sum((w + 40) * (h + 40) for w, h, _ in shelf)))
+    area = sum((w + 40) * (h + 40) for w, h, _ in shelf)
+    limit = 0.0 if stacked else max(max(w for w, _, _ in shelf), 1.4 * math.sqrt(area))
     x = y = row = 0.0
     for width, height, part in shelf:
         if x > 0 and x + width > limit:
