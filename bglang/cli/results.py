@@ -1,6 +1,7 @@
 """Commands about stored results: `plot`, `table`, `compare`."""
 
 import argparse
+import math
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -16,7 +17,8 @@ HELP = {
     "plot": """\
 examples:
   bglang plot out.csv --vars 'v.f,spring.q'            curves in the terminal
-  bglang plot a.csv b.csv --vars v.f --to both.png     overlaid, as a picture""",
+  bglang plot out.csv --vars v.f --from 1 --to 2       a part of the run
+  bglang plot a.csv b.csv --vars v.f -o both.png       overlaid, as a picture""",
     "table": """\
 examples:
   bglang table out.csv --vars 'mass.*' --from 1 --to 2
@@ -38,18 +40,20 @@ def configure(name: str, parser: argparse.ArgumentParser) -> None:
         parser.add_argument("--tol", type=float, metavar="X", help="largest relative difference that is good")
     elif name == "plot":
         parser.add_argument("results", metavar="RESULT", nargs="+", help="stored results")
-        parser.add_argument("--to", dest="to_file", metavar="FILE", help="png, svg or pdf file, or `window`")
+        parser.add_argument("-o", "--output", metavar="FILE", help="png, svg or pdf file, or `window`")
     else:
         parser.add_argument("result", metavar="RESULT", help="a stored result")
-        parser.add_argument("--from", dest="begin", type=float, metavar="T", help="first time")
-        parser.add_argument("--to", dest="end", type=float, metavar="T", help="last time")
         parser.add_argument("--every", type=int, default=1, metavar="N", help="every Nth row")
+    if name != "compare":
+        parser.add_argument("--from", dest="begin", type=float, default=-math.inf, metavar="T", help="first time")
+        parser.add_argument("--to", dest="end", type=float, default=math.inf, metavar="T", help="last time")
     parser.add_argument("--vars", metavar="GLOBS", default="", help="which variables")
 
 
 def run(name: str, options: argparse.Namespace) -> int:
     if name == "plot":
-        show_plot([_load(path) for path in options.results], options.vars, options.to_file)
+        span = (options.begin, options.end)
+        show_plot([_load(path) for path in options.results], options.vars, options.output, span)
         return GOOD
     return _table(options) if name == "table" else _compare(options)
 
@@ -62,11 +66,13 @@ def _load(path: str) -> "Result":
     return Result.load(path)
 
 
-def show_plot(results: Sequence["Result"], names: str, target: str | None) -> None:
+def show_plot(
+    results: Sequence["Result"], names: str, target: str | None, span: tuple[float, float] = (-math.inf, math.inf)
+) -> None:
     """Curves in the terminal, in a file or in a window."""
     from bglang.views.plot import plot
 
-    text = plot(results, names or None, to=target, color=color(sys.stdout.isatty()))
+    text = plot(results, names or None, to=target, span=span, color=color(sys.stdout.isatty()))
     if text:
         print(text)
     elif target and target != "window":
@@ -77,9 +83,7 @@ def _table(options: argparse.Namespace) -> int:
     result = _load(options.result)
     names = result.select(options.vars) if options.vars else list(result.default_names())
     time = result.time
-    begin = time[0] if options.begin is None else options.begin
-    end = time[-1] if options.end is None else options.end
-    rows = [k for k in range(len(time)) if begin <= time[k] <= end][:: max(1, options.every)]
+    rows = [k for k in range(len(time)) if options.begin <= time[k] <= options.end][:: max(1, options.every)]
     values = result.values(names)
     head = ["time", *names]
     cells = [[f"{time[k]:.8g}", *(f"{v:.8g}" for v in values[k])] for k in rows]

@@ -38,8 +38,8 @@ def configure(name: str, parser: argparse.ArgumentParser) -> None:
     run.add_argument("--tol", type=float, metavar="X", help="relative tolerance")
     run.add_argument("--points", type=int, metavar="N", help="equally spaced rows of the result (default 500)")
     run.add_argument(
-        "--method", choices=["auto", "radau", "bdf", "adams", "rk"], default="auto",
-        help="integrator (default: auto chooses, and the summary says why)",
+        "--method", choices=["auto", "radau", "bdf", "adams", "rk", "ida"], default="auto",
+        help="integrator (default: auto chooses, and the summary says why; ida needs `bglang[sundials]`)",
     )  # fmt: skip
     run.add_argument("--max-step", type=float, metavar="H", help="largest step")
     run.add_argument("--step", type=float, metavar="H", help="fixed step, to repeat old sessions")

@@ -72,7 +72,7 @@ def parse_name(name: str, parse: Parse) -> ast.Name:
 def parse_value(name: str, value: object, parse: Parse) -> ast.Expression:
     """A value given as text of the language, or as a Python number, text, truth value or nested list."""
     if isinstance(value, str):
-        expression = parse_expression(value, parse)
+        expression = parse_expression(value, parse, shown=f"{name}={value}")
         if expression is None:
             return ast.String(value, NOWHERE)
         return expression
@@ -99,10 +99,10 @@ def signed(value: float, integer: bool) -> ast.Expression:
     return ast.Unary("-", number, NOWHERE) if value < 0 else number
 
 
-def parse_expression(text: str, parse: Parse) -> ast.Expression | None:
+def parse_expression(text: str, parse: Parse, shown: str = "") -> ast.Expression | None:
     """An expression in the language's own syntax; None if it is none."""
     # the text stands on a line of its own, which is what messages show
-    source = Source(f"--set {text}", f"model m parameter Real x =\n{text}\n; end m;")
+    source = Source(f"--set {shown or text}", f"model m parameter Real x =\n{text}\n; end m;")
     try:
         file = parse(source, Report())
     except BglangError:

@@ -4,6 +4,7 @@ Rows at events are part of every curve, and no points are dropped between them: 
 whole range that a curve runs through in it, so chattering looks like chattering.
 """
 
+import math
 import os
 import shutil
 from collections.abc import Iterable, Sequence
@@ -11,6 +12,7 @@ from os import PathLike
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bglang.diagnostics import UsageError
 from bglang.results.compare import overlay_names
@@ -19,6 +21,7 @@ from bglang.views.braille import Canvas
 
 COLORS = (36, 33, 35, 32, 31, 34)
 """Terminal colours of the curves, in turn."""
+Array = NDArray[np.float64]
 PICTURES = (".png", ".svg", ".pdf")
 
 
@@ -27,14 +30,29 @@ def plot(
     names: str | Iterable[str] | None = None,
     *,
     to: str | PathLike[str] | None = None,
+    span: tuple[float, float] = (-math.inf, math.inf),
     color: bool = False,
 ) -> str | None:
-    """Curves of one result or several overlaid.  Without `to` the text for a terminal; else a file, or a window."""
+    """Curves of one result or several overlaid, over all their time or a `span` of it.
+
+    Without `to` the text for a terminal; else a file, or a window."""
     chosen = _names(results, names)
+    if all(not _within(result.time, span).any() for result in results):
+        raise UsageError(f"no result has values between the times {span[0]:g} and {span[1]:g}")
     if to is None or to == "":
-        return terminal(results, chosen, color=color)
-    figure(results, chosen, to=to)
+        return terminal(results, chosen, span=span, color=color)
+    figure(results, chosen, to=to, span=span)
     return None
+
+
+def _within(time: Array, span: tuple[float, float]) -> NDArray[np.bool_]:
+    return (span[0] <= time) & (time <= span[1])
+
+
+def _curve(result: Result, name: str, span: tuple[float, float]) -> tuple[Array, Array]:
+    time, values = result.curve(name)
+    kept = _within(time, span)
+    return time[kept], values[kept]
 
 
 def _names(results: Sequence[Result], names: str | Iterable[str] | None) -> list[str]:
@@ -51,21 +69,33 @@ def _names(results: Sequence[Result], names: str | Iterable[str] | None) -> list
 
 
 def terminal(
-    results: Sequence[Result], names: Sequence[str], *, color: bool = False, size: tuple[int, int] | None = None
+    results: Sequence[Result],
+    names: Sequence[str],
+    *,
+    span: tuple[float, float] = (-math.inf, math.inf),
+    color: bool = False,
+    size: tuple[int, int] | None = None,
 ) -> str:
     """One panel for each variable (several results share it), as text."""
     columns, lines = size or shutil.get_terminal_size((100, 30))
     width = max(30, min(columns, 160) - 14)
     height = max(6, min(16, (lines - 2) // max(1, min(len(names), 3)) - 3))
-    return "\n\n".join(_panel(results, name, width, height, color) for name in names)
+    return "\n\n".join(
+        _panel([_curve(r, name, span) for r in results if name in r], _title(results[0], name), (width, height), color)
+        for name in names
+    )
 
 
-def _panel(results: Sequence[Result], name: str, width: int, height: int, color: bool) -> str:
-    curves = [r.curve(name) for r in results if name in r]
+def _title(result: Result, name: str) -> str:
+    unit = result.units.get(name, "")
+    return f"{name} [{unit}]" if unit else name
+
+
+def _panel(found: Sequence[tuple[Array, Array]], title: str, size: tuple[int, int], color: bool) -> str:
+    width, height = size
+    curves = [(t, v) for t, v in found if len(t)]
     finite = [v[np.isfinite(v)] for _, v in curves]
     values = np.concatenate(finite) if finite else np.zeros(0)
-    unit = results[0].units.get(name, "")
-    title = f"{name} [{unit}]" if unit else name
     if not len(values):
         return f"{title}\n  (no finite values)"
     low, high = float(values.min()), float(values.max())
@@ -95,6 +125,7 @@ def figure(
     *,
     to: str | PathLike[str] | None = None,
     against: str = "time",
+    span: tuple[float, float] = (-math.inf, math.inf),
 ) -> Any:
     """A matplotlib figure: one panel for each unit; `to` is a png, svg or pdf file, or "window"."""
     target = os.fspath(to) if to is not None else ""
@@ -114,7 +145,8 @@ def figure(
             for name in members:
                 if name in result:
                     label = name if len(results) == 1 else f"{name} ({k + 1})"
-                    x, values = result.curve(against)[1], result.curve(name)[1]
+                    kept = _within(result.curve(name)[0], span)
+                    x, values = result.curve(against)[1][kept], result.curve(name)[1][kept]
                     axis.plot(x, values, ["-", "--", ":", "-."][k % 4], linewidth=1.2, label=label)
         axis.set_ylabel(f"[{unit}]" if unit else "")
         axis.grid(alpha=0.3)

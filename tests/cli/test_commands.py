@@ -97,6 +97,12 @@ def test_run_writes_a_result_that_can_be_shown_again(folder: Path, capsys: pytes
     shown = capsys.readouterr().out
     assert "c.q" in shown
     assert main(["plot", "a.csv", "--vars", "c.q"]) == 0
+    capsys.readouterr()
+    assert main(["plot", "a.csv", "--vars", "c.q", "--from", "0.2", "--to", "0.5"]) == 0
+    assert capsys.readouterr().out.splitlines()[-1].split() == ["0.2", "0.5"]
+    assert main(["plot", "a.csv", "b.csv", "--vars", "c.q", "-o", "both.svg"]) == 0
+    assert Path("both.svg").read_text().startswith("<?xml")
+    assert main(["plot", "a.csv", "--from", "7"]) == 2
 
 
 def test_a_dependent_parameter_follows_a_set_value(folder: Path) -> None:
