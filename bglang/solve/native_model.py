@@ -2,6 +2,7 @@
 
 import ctypes
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -39,6 +40,14 @@ class Compiled:
         self.kernels: Kernels = load(self.program)
         self.model = NativeBuilder(self)
         self._explicit: bool | None = None
+        self._asked: dict[tuple[int, ...], Program] = {}
+
+    def output_program(self, chosen: Sequence[int]) -> "Program":
+        """The program of some outputs of a model that is too large to have all of them lowered."""
+        key = tuple(chosen)
+        if key not in self._asked:
+            self._asked[key] = lower(replace(self.system, rows=(), initial=(), audit=()), key)
+        return self._asked[key]
 
     @property
     def explicit(self) -> bool:
@@ -170,10 +179,9 @@ class NativeModel:
             return self.kernels.many("outputs", points, [known[k] for k in chosen])
         from bglang.kernels.interpret import run_kernel
 
-        program = lower(self.system, list(chosen))
-        return run_kernel(
-            program, program.kernels["outputs"], Points(t, y, d, complete_vector(program, self.p), z)
-        )  # fmt: skip
+        program = self.compiled.output_program(chosen)
+        points = Points(t, y, d, complete_vector(program, self.p), z)
+        return run_kernel(program, program.kernels["outputs"], points)
 
     def powers(self, t: Array, y: Array, d: Array, z: Array) -> Array:
         return self.kernels.many("powers", Points(t, y, d, self.whole, z))

@@ -16,6 +16,7 @@ from solve.test_runs import ball, friction, oscillator, run
 from bglang.diagnostics import SimulationError, UsageError
 from bglang.results import Result
 from bglang.results.write import CsvWriter
+from bglang.solve import native_model
 from bglang.solve.method import available
 
 
@@ -143,3 +144,19 @@ def test_switched_source_in_an_explicit_run() -> None:
     phase = np.mod(result.time, 0.2)
     assert result["x"] == pytest.approx(np.where(phase < 0.1, phase, 0.2 - phase), abs=1e-9)
     assert result.stats.events == 10
+
+
+def test_outputs_of_a_large_model_are_lowered_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A model with many outputs has none of them lowered beforehand; those of the file are lowered once, not at every
+    piece of the run."""
+    monkeypatch.setattr("bglang.kernels.lower.MANY_OUTPUTS", 1)
+    compiled = native_model.Compiled(oscillator())
+    model = compiled.model(compiled.model.parameters({}))
+    lowered = []
+    original = native_model.lower
+    monkeypatch.setattr(native_model, "lower", lambda *a: lowered.append(a) or original(*a))
+    for t in (0.0, 1.0, 2.0):
+        rows = np.array([[t, t + 1.0]])
+        values = model.outputs(np.array([t]), rows, 0 * rows, np.zeros((1, 0)), [0, 1])
+        assert values.tolist() == rows.tolist()
+    assert len(lowered) == 1
