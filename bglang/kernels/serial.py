@@ -6,6 +6,7 @@ needs neither the parser nor a compiler, and takes a few milliseconds.
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
+from functools import partial
 from itertools import accumulate
 from typing import Any
 
@@ -155,11 +156,16 @@ def _records(name: str, head: Any, program: Program, reader: Reader) -> tuple[An
     present = [f.name for f in fields(cls) if f.name in columns]
     getters = [columns[field] for field in present]
     if len(present) == len(fields(cls)):
-        return make_records(table["count"], lambda k: cls(*[get(k) for get in getters]))
+        return make_records(table["count"], lambda k: cls(*[get(k) for get in getters]), columns)
     # A field that is missing takes its default.
+    columns |= {f.name: partial(_constant, f.default) for f in fields(cls) if f.name not in columns}
     return make_records(
-        table["count"], lambda k: cls(**{field: get(k) for field, get in zip(present, getters, strict=True)})
+        table["count"], lambda k: cls(**{field: get(k) for field, get in zip(present, getters, strict=True)}), columns
     )
+
+
+def _constant(value: Any, k: int) -> Any:
+    return value
 
 
 def _later(name: str, head: Any, program: Program) -> dict[str, Callable[[int], Any]]:

@@ -41,10 +41,11 @@ class Polisher:
         self._consistency = Consistency(model, scale)
         self._blocks: dict[bytes, Block | None] = {}
         self._inverses = Inverses()
-        read = {leaf[1] for row in model.system.rows for leaf in leaves(row.residual) if leaf[0] == "z"}
-        self._reads = np.array(sorted(read), dtype=np.intp)
         unknowns = model.system.unknowns
         self.useful = len(unknowns) <= DENSE and any(u.kind == "algebraic" for u in unknowns)
+        rows = model.system.rows if self.useful else ()
+        read = {leaf[1] for row in rows for leaf in leaves(row.residual) if leaf[0] == "z"}
+        self._reads = np.array(sorted(read), dtype=np.intp)
 
     def _block(self, at: Instant) -> Block | None:
         key = at.z[self._reads].tobytes()
