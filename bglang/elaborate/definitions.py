@@ -6,11 +6,11 @@ own classes, imports, inherited classes), the classes around it, the top (files 
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from bglang.diagnostics import Report, error
 from bglang.elaborate.hints import did_you_mean
+from bglang.records import dataclass
 from bglang.source import Span
 from bglang.syntax import ast
 from bglang.syntax.replaced import REPLACED

@@ -6,11 +6,11 @@ All expressions here have the leaves ("y", i), ("d", i) for dy_i/dt, ("p", k), (
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
 from bglang.expr import Expr
 from bglang.graph.ir import Experiment, Table
+from bglang.records import dataclass
 from bglang.source import Span
 
 UnknownKind: TypeAlias = Literal["state", "dependent", "algebraic"]

@@ -5,7 +5,6 @@ and dissipated energy are integrals of power along the trajectory.  The two ways
 is a check on the model and on the integration.  Jumps at events are booked apart.
 """
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -14,6 +13,7 @@ from bglang.equations.system import System, column, present
 from bglang.expr import Expr, leaves
 from bglang.expr.evaluate import evaluate_array
 from bglang.expr.walk import rewrite
+from bglang.records import replace
 from bglang.results.record import Audit, EnergyEntry
 from bglang.results.values import Array
 from bglang.solve.consistent import Instant

@@ -8,11 +8,10 @@ through the algebraic variables and obeys the laws like these.
 Small systems are handled as dense arrays, large ones sparse; the code is the same.
 """
 
-from dataclasses import dataclass, replace
-
 import numpy as np
 
 from bglang.equations.system import column, present
+from bglang.records import dataclass, replace
 from bglang.solve.blocks import beside, empty, nonzero, over, units
 from bglang.solve.model import DENSE, Array, Matrix, Model, Numbers
 from bglang.solve.newton import Factors, Outcome, holds, newton

@@ -6,13 +6,13 @@ nobody asked for is an impulse and is reported.
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from bglang.diagnostics import Diagnostic, SimulationError, error, warning
 from bglang.equations.system import Assertion, Assign, Reinit, Row, System, Terminate, WhenBranch, column, present
 from bglang.expr.evaluate import Values, evaluate
+from bglang.records import dataclass, field, replace
 from bglang.results.record import Event
 from bglang.solve.consistent import Consistency, Instant
 from bglang.solve.explain import first_span, listed, those_of, worst_rows

@@ -174,6 +174,6 @@ def _slopes(e: Expr) -> list[tuple[str, int, Expr]]:
 
 
 def _initial(values: Values) -> Values:
-    from dataclasses import replace
+    from bglang.records import replace
 
     return replace(values, initial=True)

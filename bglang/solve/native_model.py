@@ -12,7 +12,6 @@ from bglang.expr.diff import diff
 from bglang.expr.evaluate import Values
 from bglang.kernels.interpret import Points
 from bglang.kernels.load import Kernels, NativeKernel, load
-from bglang.kernels.lower import lower
 from bglang.kernels.parameters import (
     complete_vector,
     nominal_values,
@@ -35,7 +34,7 @@ class Compiled:
 
     def __init__(self, system: System, program: "Program | None" = None):
         self.system = system
-        self.program: Program = lower(system) if program is None else program
+        self.program: Program = _lower(system) if program is None else program
         self.kernels: Kernels = load(self.program)
         self.model = NativeBuilder(self)
         self._explicit: bool | None = None
@@ -49,6 +48,13 @@ class Compiled:
                 _is_explicit(r.residual, i) for i, r in enumerate(rows)
             )
         return self._explicit
+
+
+def _lower(system: System, outputs: Sequence[int] | None = None) -> "Program":
+    """A stored program is not lowered again, so what lowers is imported only when needed."""
+    from bglang.kernels.lower import lower
+
+    return lower(system, outputs)
 
 
 def _is_explicit(row: object, i: int) -> bool:
@@ -170,7 +176,7 @@ class NativeModel:
             return self.kernels.many("outputs", points, [known[k] for k in chosen])
         from bglang.kernels.interpret import run_kernel
 
-        program = lower(self.system, list(chosen))
+        program = _lower(self.system, list(chosen))
         return run_kernel(
             program, program.kernels["outputs"], Points(t, y, d, complete_vector(program, self.p), z)
         )  # fmt: skip

@@ -5,11 +5,10 @@ interpolated in between.  Rows of results and located roots are made as good as 
 laws are solved for the algebraic variables, and differentiated by time for their rates.
 """
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from bglang.expr import leaves
+from bglang.records import dataclass
 from bglang.solve.consistent import Consistency, Instant
 from bglang.solve.model import DENSE, Array, Model, Numbers
 from bglang.solve.quick import Inverses

@@ -1,7 +1,6 @@
 """A problem: a system of equations, numbers for its parameters and starts, and what the user asked of the run."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from os import PathLike
 from typing import Literal, Protocol, TypeAlias
 
@@ -10,6 +9,7 @@ import numpy as np
 from bglang.diagnostics import Diagnostic, SourceError, UsageError, error
 from bglang.equations.system import System, SystemParameter, column, present
 from bglang.expr.evaluate import Values, evaluate
+from bglang.records import dataclass, field, replace
 from bglang.results.values import Array
 from bglang.solve.model import Model, ReferenceModel, table_blocks
 
@@ -178,8 +178,8 @@ def parameter_values(system: System, overrides: Mapping[str, float], build: Buil
     values = Values(p=p)
     wrong = list[Diagnostic]()
     finite = np.isfinite(p)
-    bounded = np.array(present(system.parameters, "minimum")) | np.array(present(system.parameters, "maximum"))
-    for k in np.flatnonzero(bounded | ~finite):
+    bounds = [present(system.parameters, "minimum"), present(system.parameters, "maximum")]
+    for k in np.flatnonzero(np.any(np.array([*bounds, ~finite], dtype=bool), axis=0)):
         parameter = system.parameters[k]
         if not finite[k] and parameter.name and parameter.fixed:
             wrong.append(

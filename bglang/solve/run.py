@@ -10,7 +10,6 @@ from bglang.diagnostics import Diagnostic, SimulationError, SourceError, error, 
 from bglang.equations.system import column, state_names
 from bglang.results.record import Audit, Event, Stats
 from bglang.results.result import Result
-from bglang.solve.algebraic import run_algebraic
 from bglang.solve.audit import EnergyMeter
 from bglang.solve.clock import Clock
 from bglang.solve.consistent import Instant
@@ -129,6 +128,8 @@ class Run:
         if not any(column(self.system.rows, "differential")):
             with self._phase("integration"):
                 self.stats.method, self.stats.reason = "algebraic", "the model has no states"
+                from bglang.solve.algebraic import run_algebraic
+
                 run_algebraic(self)
         else:
             SmoothRun(self).run()

@@ -1,10 +1,9 @@
 """Which starts hold, which are guesses: the counting of initial equations (language rules 3 and 35)."""
 
-from dataclasses import dataclass
-
 from bglang.diagnostics import Diagnostic, SourceError, error
 from bglang.equations.system import Row, System, column
 from bglang.expr import call, leaves
+from bglang.records import dataclass
 from bglang.solve.explain import first_span, listed
 from bglang.solve.problem import Problem
 

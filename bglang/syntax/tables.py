@@ -9,13 +9,13 @@ file: where either was changed the tables are made anew and kept in the cache.
 """
 
 import json
-from dataclasses import asdict, dataclass
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bglang.cachedir import cache_folder, store
+from bglang.records import dataclass
 
 if TYPE_CHECKING:
     from lark import Lark
@@ -93,6 +93,8 @@ def _key(grammar: str) -> str:
 
 
 def _to_json(tables: Tables, key: str) -> bytes:
+    from dataclasses import asdict
+
     return json.dumps({"key": key, **asdict(tables)}, separators=(",", ":")).encode()
 
 
