@@ -4,7 +4,6 @@ Nothing is computed before it is asked for; what was computed is kept, so that o
 again with other values without compiling anything."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from bglang.diagnostics import Diagnostic, Report, UsageError
 from bglang.limits import Limits
 from bglang.memory import Memory, plain_number
+from bglang.records import dataclass, replace
 from bglang.request import Request, Units
 from bglang.source import Source
 

@@ -6,10 +6,10 @@ documented and has a golden test under `tests/errors/`.  How a diagnostic looks 
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal
 
 from bglang.advice import advice_for
+from bglang.records import dataclass, field, replace
 from bglang.source import Span
 
 if TYPE_CHECKING:

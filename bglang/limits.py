@@ -5,7 +5,8 @@ Every limit has a default that no sensible model reaches, a clear error, and a f
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass, fields, replace
+
+from bglang.records import dataclass, replace
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +57,7 @@ def with_settings(limits: Limits, settings: Iterable[str]) -> Limits:
     """Limits changed by `name=number` texts, as the flag `--limit` gives them; ValueError says what is wrong.
 
     `untrusted` stands for the whole set of small limits."""
-    known = {field.name: field for field in fields(Limits)}
+    known = Limits.__match_args__
     changes: dict[str, int] = {}
     for setting in settings:
         if setting.strip() == "untrusted":

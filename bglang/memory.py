@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bglang.diagnostics import Diagnostic
-from bglang.kernels.store import Store, content_key, default_store
+from bglang.store import Store, content_key, default_store
 
 if TYPE_CHECKING:
     from bglang.equations.system import System

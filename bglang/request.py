@@ -1,11 +1,11 @@
 """What a user asks to be compiled."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
 from bglang.limits import Limits
+from bglang.records import dataclass, field
 from bglang.source import Source
 
 Units = Literal["error", "warn", "off"]

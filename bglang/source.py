@@ -5,7 +5,8 @@ rows all hold one, so that a failure at any stage can show the line of source th
 """
 
 from bisect import bisect_right
-from dataclasses import dataclass, field
+
+from bglang.records import dataclass, field
 
 
 @dataclass(frozen=True, slots=True, eq=False)

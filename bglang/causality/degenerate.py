@@ -8,7 +8,6 @@ covered.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from bglang.causality.gains import arrow, cross, cross_two_port
 from bglang.causality.links import Link, Vertices, build_vertices
@@ -18,6 +17,7 @@ from bglang.causality.modular import PRIME, Column, Residues, column_basis, inve
 from bglang.causality.repair import read_matching
 from bglang.causality.signals import Signals
 from bglang.causality.structure import J0, Structure
+from bglang.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,5 @@
 """Contradictions told in the words of the model: both causes with their lines, and a hint that works when followed."""
 
-from dataclasses import dataclass
-
 from bglang.causality.degenerate import Undetermined
 from bglang.causality.propagate import Clash, Strokes
 from bglang.causality.result import Conflict, Reason
@@ -10,6 +8,7 @@ from bglang.causality.wording import listed
 from bglang.diagnostics import Diagnostic, Label, error, warning
 from bglang.expr import leaves
 from bglang.graph.ir import Element
+from bglang.records import dataclass
 from bglang.source import Span
 
 COMMON = {J0: "effort", J1: "flow"}

@@ -10,7 +10,6 @@ Zero-order causal paths (those without an integration) come in five classes here
 """
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Literal
 
 from bglang.causality.loops import strong_components
@@ -20,6 +19,7 @@ from bglang.causality.scap import Assignment, run
 from bglang.causality.signals import Signals
 from bglang.causality.structure import KEPT, OTHER, STORAGE, Structure, Wish
 from bglang.causality.trace import Budget, trace
+from bglang.records import replace
 
 PATH_STEPS = 20_000
 """So many steps of paths are written down, besides four for every bond; `explain` traces the others on demand."""

@@ -1,10 +1,9 @@
 """The factor with which one bond variable enters another one across a single node."""
 
-from dataclasses import dataclass
-
 from bglang.causality.modular import PRIME, Residues, inverse
 from bglang.causality.structure import GY, J0, J1, TF, Structure
 from bglang.expr import Expr
+from bglang.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

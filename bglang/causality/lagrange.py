@@ -13,7 +13,6 @@ junction for it is put into its bond.
 
 from collections import deque
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 
 from bglang.causality.result import Causality, PortKey, Reason, Rule, Stroke
 from bglang.causality.scap import assign_strokes
@@ -32,6 +31,7 @@ from bglang.causality.structure import (
 )
 from bglang.diagnostics import UsageError
 from bglang.graph.ir import Bond, BondGraph, Element, End, Kind, Port
+from bglang.records import dataclass, replace
 from bglang.suggest import did_you_mean
 
 SIDES: tuple[Stroke, Stroke] = ("tail", "head")

@@ -12,9 +12,9 @@ edges, and a causality assignment is a matching that covers every junction and e
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 
 from bglang.causality.structure import GY, HARD, J0, J1, OTHER, Structure, Wish
+from bglang.records import dataclass, field
 
 
 @dataclass(slots=True)

@@ -7,14 +7,13 @@ lcap     Lagrangian causality (Karnopp 1977): artificial flow sources at 1-junct
 lambda   As lcap, with velocities that need not be independent and multipliers where they meet (`lagrange`).
 """
 
-from dataclasses import replace
-
 from bglang.causality.lagrange import assign_lagrange, default_coordinates
 from bglang.causality.propagate import Strokes
 from bglang.causality.result import Causality, Conflict, Reason, Stroke
 from bglang.causality.structure import HARD, J0, J1, OTHER, Structure, Wish
 from bglang.causality.wording import listed, port_name
 from bglang.diagnostics import Diagnostic
+from bglang.records import replace
 
 SIDES: tuple[Stroke, Stroke] = ("tail", "head")
 

@@ -6,10 +6,10 @@ On junction structures without rings the reverse holds too: what propagation let
 """
 
 from collections import deque
-from dataclasses import dataclass
 
 from bglang.causality.result import Reason, Rule
 from bglang.causality.structure import GY, J0, J1, OTHER, TF, Structure
+from bglang.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,11 +5,11 @@ ones that fulfil the wishes in their order; or says which demands and rules cann
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from bglang.causality.links import Vertices, build_vertices, side_of_claim
 from bglang.causality.match import Matching
 from bglang.causality.structure import Structure
+from bglang.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

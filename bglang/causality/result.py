@@ -1,9 +1,9 @@
 """What causality assignment finds, as a table beside the graph."""
 
-from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from bglang.diagnostics import Diagnostic
+from bglang.records import dataclass
 
 PortKey: TypeAlias = tuple[int, int]
 """Element number and port number."""

@@ -1,7 +1,6 @@
 """The decisions of the procedure, in their order."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
 
 from bglang.causality.degenerate import Undetermined, is_singular, junction_loops, solve_regular
 from bglang.causality.modular import Residues
@@ -22,6 +21,7 @@ from bglang.causality.structure import (
     Structure,
     Wish,
 )
+from bglang.records import dataclass, replace
 
 RULES: dict[int, Rule] = {
     SOURCE: "source",

@@ -7,13 +7,13 @@ bond, a GY on both or on none.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from bglang.causality.modular import Residues
 from bglang.diagnostics import UsageError
 from bglang.expr import Expr, leaves, map_leaves
 from bglang.expr.invert import solvable
 from bglang.graph.ir import BondGraph, Element, Law
+from bglang.records import dataclass
 
 J0, J1, TF, GY, OTHER = range(5)
 KINDS = {"J0": J0, "J1": J1, "TF": TF, "GY": GY}

@@ -1,12 +1,11 @@
 """Causal paths: from a dependent storage back to what decides it."""
 
-from dataclasses import dataclass
-
 from bglang.causality.gains import Gain, cross, element_sign
 from bglang.causality.result import Dependence, PortKey, Step
 from bglang.causality.signals import Signals
 from bglang.causality.structure import OTHER
 from bglang.causality.wording import gain_text
+from bglang.records import dataclass
 
 
 @dataclass(slots=True)

@@ -1,7 +1,6 @@
 """The command `equations`."""
 
 import argparse
-import json
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -85,6 +84,8 @@ def run(name: str, options: argparse.Namespace) -> int:
     )
     if not options.json:
         show(model.warnings[before:])
+    import json
+
     shown = json.dumps(made.to_dict(), indent=2) if options.json else made.latex() if options.latex else str(made)
     if options.output:
         Path(options.output).write_text(shown + "\n", encoding="utf-8")

@@ -1,12 +1,12 @@
 """Arguments of calls: by position or by name, matched with what a function takes."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from bglang.elaborate.builtins import Signature
 from bglang.elaborate.hints import did_you_mean
 from bglang.elaborate.protocol import Fault, fault
 from bglang.elaborate.values import Value, named, real
+from bglang.records import dataclass
 from bglang.source import Span
 from bglang.syntax import ast
 

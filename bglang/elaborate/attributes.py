@@ -1,7 +1,6 @@
 """Attributes of variables: start, fixed, nominal, min, max, unit, and what follows from them."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from bglang.diagnostics import error
@@ -11,6 +10,7 @@ from bglang.elaborate.modifications import Binding, Layers, Modification
 from bglang.elaborate.values import PARAMETER, Value, describe
 from bglang.expr import Expr
 from bglang.graph.ir import Start
+from bglang.records import dataclass
 from bglang.source import NOWHERE, Span
 
 if TYPE_CHECKING:

@@ -5,13 +5,13 @@ member remembers the modifications that `extends` clauses on the way made to it.
 """
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
 from bglang.diagnostics import Label, Report, error
 from bglang.elaborate.definitions import BROKEN, Builtin, Definition, Target
 from bglang.elaborate.hints import did_you_mean
 from bglang.elaborate.kinds import check_item
+from bglang.records import dataclass, field, replace
 from bglang.syntax import ast
 from bglang.syntax.text import quoted
 
@@ -34,11 +34,13 @@ class Member:
     looped: bool = False
     target: Target | None = None
     plan: Any = None
-    shown: str = field(init=False)
-    """The name as it stands in flat names: in quotes where it is no plain identifier."""
+    name: str = ""
 
-    def __post_init__(self) -> None:
-        self.shown = quoted(self.ident)
+    @property
+    def shown(self) -> str:
+        """The name as it stands in flat names: in quotes where it is no plain identifier."""
+        self.name = self.name or quoted(self.ident)
+        return self.name
 
     def resolve_type(self, report: Report) -> Target:
         """The class that the declaration names, found once."""

@@ -1,10 +1,10 @@
 """The functions that the language knows, as tables: names, parameters, defaults."""
 
 import math
-from dataclasses import dataclass
 
 from bglang.elaborate.values import Value, real
 from bglang.expr import TIME
+from bglang.records import dataclass
 
 NAMES: dict[str, Value] = {"pi": real(math.pi), "time": real(TIME)}
 """Values that every scope knows; anything but `time` may be hidden by a declaration."""

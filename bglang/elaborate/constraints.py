@@ -1,10 +1,9 @@
 """What may take the place of a replaceable declaration."""
 
-from dataclasses import replace
-
 from bglang.diagnostics import Label, Report, error
 from bglang.elaborate.bodies import Member, basic_names, body_of
 from bglang.elaborate.definitions import BROKEN, Builtin, Definition, Target
+from bglang.records import replace
 
 
 def redeclared(before: Member, member: Member) -> Member:

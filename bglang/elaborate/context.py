@@ -1,7 +1,6 @@
 """What all parts of one elaboration share: the report, the libraries, tables, and the values of parameters."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Protocol
 
 from bglang.diagnostics import Report, error
@@ -9,6 +8,7 @@ from bglang.elaborate.values import CONSTANT, CONTINUOUS, PARAMETER, TypeInfo, V
 from bglang.expr import Expr, leaves
 from bglang.graph.ir import Table
 from bglang.limits import Limits, raise_hint
+from bglang.records import replace
 from bglang.source import NOWHERE, Span
 
 if TYPE_CHECKING:

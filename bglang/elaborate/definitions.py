@@ -7,11 +7,11 @@ types.
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from bglang.diagnostics import Report, error
 from bglang.elaborate.hints import did_you_mean
+from bglang.records import dataclass
 from bglang.source import Span
 from bglang.suggest import suggest
 from bglang.syntax import ast

@@ -1,7 +1,6 @@
 """Domains spread from ports and library elements through bonds and junctions; only TF, GY and fields join two."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from bglang.diagnostics import Label, Report, error
 from bglang.elaborate.definitions import Definition
@@ -10,6 +9,7 @@ from bglang.elaborate.libraries import Libraries
 from bglang.elaborate.objects import ElementObject
 from bglang.elaborate.wiring import Wire
 from bglang.graph.ir import Domain
+from bglang.records import dataclass
 from bglang.source import Span
 from bglang.syntax import ast
 

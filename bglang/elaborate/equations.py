@@ -1,7 +1,6 @@
 """Equations of models and blocks: loops are unrolled, arrays taken apart, branches chosen or merged."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
 
 from bglang.diagnostics import Report, error
 from bglang.elaborate.components import a
@@ -14,6 +13,7 @@ from bglang.elaborate.sizes import iterations
 from bglang.elaborate.values import PARAMETER, Value, describe
 from bglang.expr import Expr, call
 from bglang.graph import ir
+from bglang.records import dataclass, field
 from bglang.source import Span
 from bglang.syntax import ast
 

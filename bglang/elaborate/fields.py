@@ -1,7 +1,5 @@
 """Laws of elements in flat form: of basic elements, and of fields with several ports."""
 
-from dataclasses import dataclass, field
-
 from bglang.diagnostics import Label, error
 from bglang.elaborate.bodies import BodyItem
 from bglang.elaborate.equations import Pair, all_pairs
@@ -24,6 +22,7 @@ from bglang.elaborate.scopes import scope_of
 from bglang.expr import Expr, call, leaves
 from bglang.expr.diff import diff
 from bglang.graph.ir import Equation, Law
+from bglang.records import dataclass, field
 from bglang.source import Span
 
 

@@ -3,7 +3,6 @@
 Loops are unrolled, branches whose condition is not known yet become `if` expressions.  Nothing of the function is left
 afterwards, which is why it can be differentiated, inverted and compiled like anything else."""
 
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from bglang.diagnostics import Diagnostic, Label, Report
@@ -14,6 +13,7 @@ from bglang.elaborate.locals import UNSET, Locals, stack_of
 from bglang.elaborate.protocol import Fault, Scope, fault
 from bglang.elaborate.statements import Run
 from bglang.elaborate.values import CONSTANT, TypeInfo, Value, array, count, describe_shape
+from bglang.records import dataclass, replace
 from bglang.source import Span
 from bglang.syntax import ast
 

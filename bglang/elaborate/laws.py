@@ -1,7 +1,6 @@
 """Which law an element has: the parameter, explicit or implicit law, or energy that the outermost place gives."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from bglang.diagnostics import Label, error, warning
@@ -13,6 +12,7 @@ from bglang.elaborate.objects import PARAMETER_NAME, ElementObject, Missing, var
 from bglang.elaborate.scopes import InstanceScope, scope_of
 from bglang.elaborate.values import CONSTANT, PARAMETER, Value, describe
 from bglang.expr import Expr, leaves
+from bglang.records import dataclass
 from bglang.source import Span
 
 GROUPS: dict[str, tuple[str, ...]] = {

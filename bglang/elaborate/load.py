@@ -4,7 +4,6 @@ import gc
 import os
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 
 from bglang.diagnostics import Report
@@ -21,6 +20,7 @@ from bglang.elaborate.redeclaring import with_redeclared_classes
 from bglang.elaborate.settings import check_settings, parse_name, settings_layer
 from bglang.graph.ir import BondGraph
 from bglang.limits import Limits
+from bglang.records import dataclass, field
 from bglang.source import Source
 from bglang.syntax import ast
 from bglang.syntax.parse import parse

@@ -1,7 +1,6 @@
 """A scope with a few names of its own in front of another scope: iterators, `end`, the variables of a function."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from bglang.diagnostics import Diagnostic, Report, error
@@ -9,6 +8,7 @@ from bglang.elaborate.protocol import Fault, Scope, fault
 from bglang.elaborate.values import TypeInfo, Value
 from bglang.graph.ir import Table
 from bglang.limits import Limits
+from bglang.records import dataclass, field, replace
 from bglang.source import Span
 from bglang.syntax import ast
 

@@ -1,6 +1,5 @@
 """Which expressions in a loop are the same in every pass: they are translated once."""
 
-from dataclasses import fields, is_dataclass
 from typing import TYPE_CHECKING, Any
 
 from bglang.elaborate.expressions import translate
@@ -46,6 +45,6 @@ def first_words(expression: ast.Expression) -> frozenset[str]:
             words.add(node.parts[0].ident)
         if isinstance(node, tuple):
             stack.extend(node)
-        elif is_dataclass(node) and not isinstance(node, Span):
-            stack.extend(getattr(node, field.name) for field in fields(node))
+        elif hasattr(node, "__match_args__") and not isinstance(node, Span):
+            stack.extend(getattr(node, name) for name in node.__match_args__)
     return frozenset(words)

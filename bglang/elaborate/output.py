@@ -1,12 +1,12 @@
 """What flattening has written down so far, and where the ends of bonds are."""
 
-from dataclasses import dataclass
 from typing import Any
 
 from bglang.elaborate.context import Context
 from bglang.elaborate.wiring import Wire
 from bglang.expr import Expr
 from bglang.graph import ir
+from bglang.records import dataclass
 
 
 class Output:

@@ -1,7 +1,6 @@
 """Statements of functions, executed symbolically: variables hold values, which may be formulas."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from bglang.diagnostics import warning
@@ -15,6 +14,7 @@ from bglang.elaborate.values import CONSTANT, PARAMETER, TypeInfo, Value
 from bglang.expr import Expr
 from bglang.expr.core import LEAVES, operands
 from bglang.limits import raise_hint
+from bglang.records import dataclass, field
 from bglang.source import Span
 from bglang.syntax import ast
 

@@ -1,11 +1,11 @@
 """Values of expressions during elaboration: scalars and arrays of known shape whose items are flat expressions."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Any
 
 from bglang.expr import Expr
 from bglang.graph.ir import ValueType
+from bglang.records import dataclass
 
 CONSTANT, PARAMETER, DISCRETE, CONTINUOUS = range(4)
 """How much a value may vary: known now; known when the run starts; changing at events only; changing always."""

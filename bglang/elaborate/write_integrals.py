@@ -1,14 +1,13 @@
 """Displacements, momenta and energies that exist because somebody asks for them: integrals of flows, efforts,
 powers."""
 
-from dataclasses import replace
-
 from bglang.elaborate.attributes import Attributes, letter_layers, scalar_attributes
 from bglang.elaborate.modifications import Layers
 from bglang.elaborate.objects import ElementObject, ElementPort, NamedBond, Port
 from bglang.elaborate.output import Output
 from bglang.elaborate.values import Value
 from bglang.graph import ir
+from bglang.records import replace
 from bglang.source import Span
 
 

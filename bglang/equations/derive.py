@@ -9,7 +9,6 @@ equations, loops are cut, and constraints that only their derivative can meet ar
 import gc
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 
 from bglang.causality.result import Causality
 from bglang.diagnostics import Report
@@ -30,6 +29,7 @@ from bglang.equations.structure import add_structure
 from bglang.equations.system import Row, System
 from bglang.expr import call
 from bglang.graph.ir import BondGraph
+from bglang.records import replace
 
 
 def derive(graph: BondGraph, causality: Causality, report: Report) -> System:

@@ -1,7 +1,6 @@
 """What happens at events: root functions of the modes, `when` clauses, assertions."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
 
 from bglang.diagnostics import Label, error
 from bglang.equations import system
@@ -13,6 +12,7 @@ from bglang.expr import Expr, var
 from bglang.expr.expand import expand
 from bglang.expr.walk import leaf_set
 from bglang.graph import ir
+from bglang.records import dataclass, replace
 
 Change = Callable[[Expr], Expr]
 

@@ -7,7 +7,6 @@ the effort and 2*b + 1 for the flow of bond b (along its arrow); a signal's key 
 """
 
 from collections.abc import Hashable
-from dataclasses import dataclass, field
 from typing import Any
 
 from bglang.causality.result import Causality, PortKey
@@ -15,6 +14,7 @@ from bglang.diagnostics import Report
 from bglang.equations.system import Row, Unknown
 from bglang.expr import Expr
 from bglang.graph.ir import BondGraph, End
+from bglang.records import dataclass, field
 from bglang.source import Span
 
 Key = Hashable

@@ -7,7 +7,6 @@ share of the reaction open when they stick: they slip and stick as one, and shar
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 from bglang.diagnostics import Label, warning
@@ -19,6 +18,7 @@ from bglang.expr import Expr, call, product, total, var
 from bglang.expr.invert import linear_in
 from bglang.expr.walk import leaf_set, postorder, rebuild, rewrite
 from bglang.graph.ir import Element, Law
+from bglang.records import dataclass
 
 TermKey = tuple[int, int]
 """Element, and which of its friction terms."""

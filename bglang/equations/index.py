@@ -5,7 +5,6 @@ that keeps it there is found from the row's time derivative, and `Row.position` 
 branch by branch: a mode may pin what another mode leaves free.  What is singular afterwards is reported by name.
 """
 
-from dataclasses import replace
 from typing import Any
 
 from bglang.diagnostics import Label, error
@@ -17,6 +16,7 @@ from bglang.equations.words import listed
 from bglang.expr import Expr
 from bglang.expr.diff import choose, time_derivative
 from bglang.expr.walk import leaf_set, postorder, rebuild, rewrite, tree_size
+from bglang.records import replace
 
 CONDITIONS = 6
 """Rows with more conditions than this are not looked at branch by branch."""

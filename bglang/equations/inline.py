@@ -4,8 +4,6 @@ Cost stays proportional to the model: an intermediate that is large and used mor
 unknown with the equation 0 = y - value.
 """
 
-from dataclasses import replace
-
 from bglang.diagnostics import error
 from bglang.equations.draft import Draft, Key, Leaf
 from bglang.equations.maker import keys_of
@@ -15,6 +13,7 @@ from bglang.expr import Expr, call, neg, product, total
 from bglang.expr.core import LEAVES
 from bglang.expr.invert import linear_in
 from bglang.expr.walk import leaf_set, rewrite, tree_size
+from bglang.records import replace
 from bglang.source import Span
 
 SMALL = 12

@@ -1,7 +1,8 @@
 """Which equation determines which variable: maximum bipartite matching, and the parts where that fails."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from bglang.records import dataclass
 
 FREE = -1
 

@@ -7,7 +7,6 @@ and discrete quantities alone is constant between events anyway and stays too.
 """
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 from bglang.diagnostics import Report, warning
@@ -19,6 +18,7 @@ from bglang.expr.expand import ENPORT, expand
 from bglang.expr.invert import INVERSE_MARK, inverse_table
 from bglang.expr.walk import is_flat, leaf_set, postorder, rebuild, rewrite, tree_size
 from bglang.graph.ir import BondGraph, Table
+from bglang.records import replace
 from bglang.source import Span
 
 Node = tuple[Any, ...]

@@ -5,7 +5,6 @@ evaluation; equal parts share one.
 """
 
 import math
-from dataclasses import replace
 from typing import Any
 
 from bglang.equations.ranges import can_vanish, has_zero_branch
@@ -14,6 +13,7 @@ from bglang.expr import Expr
 from bglang.expr.core import LEAVES, operands
 from bglang.expr.walk import leaf_set, rebuild, rewrite
 from bglang.graph.ir import BondGraph, Parameter, Table
+from bglang.records import replace
 from bglang.source import NOWHERE
 
 VARYING = frozenset(["pre", "edge", "change", "sample", "initial", "terminal", "der"])

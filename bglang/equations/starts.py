@@ -5,8 +5,6 @@ source says.  A start on a variable that is no unknown can be no more than a rem
 initial equation.
 """
 
-from dataclasses import replace
-
 from bglang.diagnostics import warning
 from bglang.equations.draft import Draft, Equation
 from bglang.equations.inline import Inliner
@@ -14,6 +12,7 @@ from bglang.equations.maker import Maker
 from bglang.equations.system import Row, Unknown
 from bglang.expr import call
 from bglang.graph.ir import Variable
+from bglang.records import replace
 
 
 def read_initial(draft: Draft, maker: Maker) -> list[Equation]:

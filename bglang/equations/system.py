@@ -5,11 +5,12 @@ the discrete quantities: modes of relations, discrete variables.  Between events
 All expressions here have the leaves ("y", i), ("d", i) for dy_i/dt, ("p", k), ("z", k), ("t",).
 """
 
-from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from collections.abc import Sequence
+from typing import Any, Literal, TypeAlias
 
 from bglang.expr import Expr
 from bglang.graph.ir import Experiment, Table
+from bglang.records import dataclass
 from bglang.source import Span
 
 UnknownKind: TypeAlias = Literal["state", "dependent", "algebraic"]
@@ -180,3 +181,21 @@ class System:
     audit: tuple[AuditItem, ...]
     tables: tuple[Table, ...]
     experiment: Experiment
+
+
+def column(records: Sequence[Any], field: str) -> list[Any]:
+    """One plain field of all records.  Those of a stored model are read off without being made (`kernels.lazy`)."""
+    read = getattr(records, "column", None)
+    return [getattr(record, field) for record in records] if read is None else list(read(field))
+
+
+def present(records: Sequence[Any], field: str) -> list[bool]:
+    """Which records have this field at all; expressions of a stored model are not looked at."""
+    read = getattr(records, "present", None)
+    return [getattr(record, field) is not None for record in records] if read is None else list(read(field))
+
+
+def state_names(system: System) -> list[str]:
+    """Names of the unknowns that are states."""
+    names, kinds = column(system.unknowns, "name"), column(system.unknowns, "kind")
+    return [name for name, kind in zip(names, kinds, strict=True) if kind == "state"]

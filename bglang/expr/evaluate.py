@@ -10,7 +10,6 @@ x - x[k-1] (piece 0 in x - x[0]).  One form for linear, spline and pchip tables 
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from functools import reduce
 from typing import Any, TypeAlias
 
@@ -18,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bglang.expr.core import WITH_KEY, Expr
+from bglang.records import dataclass, field, replace
 
 Floats: TypeAlias = npt.NDArray[np.float64]
 Numbers: TypeAlias = Sequence[float] | Floats

@@ -14,10 +14,10 @@ ever changed.  Which variables exist, by name:
 adds a `Variable` of kind "displacement" with its `der` equation.
 """
 
-from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from bglang.expr import Expr
+from bglang.records import dataclass
 from bglang.source import Span
 
 Kind: TypeAlias = Literal["Se", "Sf", "R", "C", "I", "TF", "GY", "J0", "J1", "field"]

@@ -2,8 +2,9 @@
 
 import math
 import re
-from dataclasses import dataclass
 from functools import lru_cache
+
+from bglang.records import dataclass
 
 Dimension = tuple[float, ...]
 """Exponents of kg, m, s, A, K, mol, cd; the radian is 1."""

@@ -7,7 +7,6 @@ classes that the caller lists can come back.
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import fields, is_dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -83,8 +82,9 @@ class Writer:
             return {"@": self.span(value)}
         if isinstance(value, tuple):
             return {"x": self._tuple(value)}
-        assert is_dataclass(value), f"{type(value)} cannot be stored"
-        return {"c": type(value).__name__, "f": [self.value(getattr(value, f.name)) for f in fields(value)]}
+        names = getattr(value, "__match_args__", None)
+        assert names is not None, f"{type(value)} cannot be stored"
+        return {"c": type(value).__name__, "f": [self.value(getattr(value, name)) for name in names]}
 
     def _tuple(self, root: tuple[Any, ...]) -> int:
         stack: list[tuple[Any, ...]] = [root]
@@ -119,7 +119,7 @@ class Writer:
     def records(self, name: str, records: Sequence[Any], leave_out: Sequence[str] = ()) -> dict[str, Any]:
         """A table of records of one class; fields that are left out come back from elsewhere."""
         cls = type(records[0]) if records else None
-        names = [f.name for f in fields(cls)] if cls else []
+        names: tuple[str, ...] = getattr(cls, "__match_args__", ())
         columns = {}
         for field in names:
             if field not in leave_out:

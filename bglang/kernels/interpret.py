@@ -5,7 +5,6 @@ this is as fast as native code, and it spares the first run the compiler.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
@@ -22,6 +21,7 @@ from bglang.expr.evaluate import (
 from bglang.kernels.program import Floats, Index, Kernel, Program
 from bglang.kernels.tables import block_size
 from bglang.kernels.tape import TABLES, Tape, columns, operands, read_tape
+from bglang.records import dataclass
 
 _TABLE: dict[str, Callable[[Any, Block], Any]] = {
     "table": table_value,

@@ -3,7 +3,7 @@
 A stored model of a hundred thousand equations is opened in milliseconds because almost nobody looks at one of them.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, cast, overload
 
 EAGER = 256
@@ -48,11 +48,13 @@ def lazy_class(cls: type, names: Sequence[str]) -> type:
 
 
 class Records(Sequence[Any]):
-    """A tuple whose items are made one by one, each when it is first asked for."""
+    """A tuple whose items are made one by one, each when it is first asked for.
 
-    def __init__(self, count: int, make: Callable[[int], Any]) -> None:
+    `columns` are the fields by the number of the record, for those who want one field of all of them."""
+
+    def __init__(self, count: int, make: Callable[[int], Any], columns: Mapping[str, Callable[[int], Any]]) -> None:
         self._made: list[Any] = [None] * count
-        self._make = make
+        self._make, self._columns = make, columns
 
     def __len__(self) -> int:
         return len(self._made)
@@ -74,6 +76,15 @@ class Records(Sequence[Any]):
         for k in range(len(self._made)):
             yield self[k]
 
+    def column(self, field: str) -> list[Any]:
+        """A plain field of all records, none of which is made."""
+        return list(map(self._columns[field], range(len(self._made))))
+
+    def present(self, field: str) -> list[bool]:
+        """Which records have the field; expressions are not rebuilt for that."""
+        get = self._columns[field]
+        return [get(k) is not None for k in range(len(self._made))]
+
     def __add__(self, other: Sequence[Any]) -> tuple[Any, ...]:
         return (*self, *other)
 
@@ -87,6 +98,10 @@ class Records(Sequence[Any]):
         return hash(tuple(self))
 
 
-def make_records(count: int, make: Callable[[int], Any]) -> tuple[Any, ...]:
+def make_records(
+    count: int, make: Callable[[int], Any], columns: Mapping[str, Callable[[int], Any]]
+) -> tuple[Any, ...]:
     """A real tuple of a few records, or a lazy one of many."""
-    return tuple(make(k) for k in range(count)) if count <= EAGER else cast(tuple[Any, ...], Records(count, make))
+    if count <= EAGER:
+        return tuple(make(k) for k in range(count))
+    return cast(tuple[Any, ...], Records(count, make, columns))

@@ -8,7 +8,6 @@ counts: (address, index, counts) is all that an integrator needs to call it.
 
 import ctypes
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field, replace
 from typing import Literal, TypeAlias
 from weakref import WeakValueDictionary
 
@@ -16,11 +15,13 @@ import numpy as np
 
 from bglang.kernels.emit import emit_module
 from bglang.kernels.fixed import DRIVER
+from bglang.kernels.images import pack_image, unpack_image
 from bglang.kernels.interpret import Points, cached_tape, one_point, run_kernel
 from bglang.kernels.native import Image, LinkError, Native, compile_text, machine_identity
 from bglang.kernels.program import Code, Floats, Index, Kernel, Long, Pattern, Program
-from bglang.kernels.store import Store, content_key, default_store, pack_image, unpack_image
 from bglang.kernels.tape import columns
+from bglang.records import dataclass, field, replace
+from bglang.store import Store, content_key, default_store
 
 Emitter: TypeAlias = Literal["llvm", "numba"]
 NATIVE = ("residual", "jacobian", "roots")

@@ -5,7 +5,6 @@ result gets its place: rows of a residual, or positions in the compressed column
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
@@ -18,6 +17,7 @@ from bglang.kernels.program import Code, Floats, Index, Kernel, Long, Pattern, P
 from bglang.kernels.roll import Layout, Shape, roll
 from bglang.kernels.tables import block_size
 from bglang.kernels.tape import INDEXED, TABLES, Tape, make_tape
+from bglang.records import dataclass
 
 _NAN = float("nan")
 MANY_OUTPUTS = 20_000

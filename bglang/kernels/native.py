@@ -7,7 +7,6 @@ refers to anything outside itself but the mathematical functions listed here is 
 import ctypes
 import sys
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
@@ -15,6 +14,7 @@ import llvmlite
 import llvmlite.binding as llvm
 
 from bglang.kernels.emit import LIBRARY
+from bglang.records import dataclass
 
 SYMBOLS = (*LIBRARY, "floor", "ceil", "trunc", "fmod", "sqrt", "fabs", "memset", "memcpy", "memmove")
 """All that native code may call."""

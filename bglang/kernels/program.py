@@ -6,11 +6,12 @@ tables and lifted numbers are entries of the vector p and never part of a code.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
+
+from bglang.records import dataclass
 
 Index: TypeAlias = npt.NDArray[np.int32]
 Long: TypeAlias = npt.NDArray[np.int64]

@@ -9,14 +9,14 @@ import hashlib
 import json
 import os
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
 import bglang
 from bglang.kernels.codec import BadData
 from bglang.kernels.serial import Stored, read_model, write_model
-from bglang.kernels.store import Store, content_key
+from bglang.records import replace
+from bglang.store import Store, content_key
 
 
 def request_key(main: str, text: str, model: str | None, settings: Mapping[str, object]) -> str:

@@ -7,7 +7,6 @@ keep shapes apart; they become entries of a block of constants behind the parame
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -16,6 +15,7 @@ import numpy.typing as npt
 from bglang.expr import neg
 from bglang.expr.core import WITH_KEY, Expr
 from bglang.kernels.tape import SILENT, TRANSPARENT
+from bglang.records import dataclass
 
 Index: TypeAlias = npt.NDArray[np.int32]
 

@@ -5,7 +5,7 @@ needs neither the parser nor a compiler, and takes a few milliseconds.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields
+from functools import partial
 from itertools import accumulate
 from typing import Any
 
@@ -18,6 +18,7 @@ from bglang.kernels.codec import Array, BadData, Reader, Writer, pack, unpack
 from bglang.kernels.lazy import Later, lazy_class, make_records
 from bglang.kernels.program import Code, Kernel, Pattern, Program, TableLayout
 from bglang.kernels.rebuild import Given, Rebuilder
+from bglang.records import dataclass
 
 _CLASSES: dict[str, type] = {
     cls.__name__: cls
@@ -103,7 +104,7 @@ def _program_head(program: Program, writer: Writer) -> dict[str, Any]:
         "kernels": {name: kernel.size for name, kernel in program.kernels.items()},
         "patterns": {name: [pattern.rows, pattern.columns] for name, pattern in program.patterns.items()},
         "defaults": list(program.defaults),
-        "tables": [[getattr(table, f.name) for f in fields(TableLayout)] for table in program.tables],
+        "tables": [[getattr(table, name) for name in TableLayout.__match_args__] for table in program.tables],
     }
 
 
@@ -135,7 +136,7 @@ def _read_program(head: Any, arrays: Mapping[str, Array]) -> Program:
 # --- records whose expressions are made when somebody looks -----------------------------------------------------------
 
 
-_RECORDS = {
+_RECORDS: dict[str, Any] = {
     name: lazy_class(cls, _LAZY[name])
     for name, cls in (
         ("unknowns", Unknown),
@@ -151,15 +152,25 @@ _RECORDS = {
 def _records(name: str, head: Any, program: Program, reader: Reader) -> tuple[Any, ...]:
     """The records of one table; those of large models are made when somebody looks at them."""
     table, cls = head["tables"][name], _RECORDS[name]
+    names: tuple[str, ...] = cls.__match_args__
+    if not table["count"]:
+        return ()
     columns: dict[str, Callable[[int], Any]] = {**reader.columns(name, table), **_later(name, head, program)}
-    present = [f.name for f in fields(cls) if f.name in columns]
+    present = [field for field in names if field in columns]
     getters = [columns[field] for field in present]
-    if len(present) == len(fields(cls)):
-        return make_records(table["count"], lambda k: cls(*[get(k) for get in getters]))
+    if len(present) == len(names):
+        return make_records(table["count"], lambda k: cls(*[get(k) for get in getters]), columns)
     # A field that is missing takes its default.
+    from dataclasses import fields
+
+    columns |= {f.name: partial(_constant, f.default) for f in fields(cls) if f.name not in columns}
     return make_records(
-        table["count"], lambda k: cls(**{field: get(k) for field, get in zip(present, getters, strict=True)})
+        table["count"], lambda k: cls(**{field: get(k) for field, get in zip(present, getters, strict=True)}), columns
     )
+
+
+def _constant(value: Any, k: int) -> Any:
+    return value
 
 
 def _later(name: str, head: Any, program: Program) -> dict[str, Callable[[int], Any]]:

@@ -13,10 +13,10 @@ Between events nothing changes, so `pre` is its argument and `edge`, `change`, `
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from bglang.expr.core import WITH_KEY, Expr
+from bglang.records import dataclass
 
 Instruction: TypeAlias = tuple[Any, ...]
 Leaf: TypeAlias = tuple[str, int]

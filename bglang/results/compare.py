@@ -1,11 +1,11 @@
 """Two results, or a result and measurements, side by side: on different time grids, by name."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from bglang.diagnostics import UsageError
+from bglang.records import dataclass
 from bglang.results.result import Result
 from bglang.results.values import Array
 

@@ -1,8 +1,9 @@
 """What a result remembers besides its curves: events, effort of the solver, energy."""
 
 import math
-from dataclasses import asdict, dataclass, field
 from typing import Any
+
+from bglang.records import dataclass, field
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +63,8 @@ class Stats:
         return self.residuals
 
     def as_dict(self) -> dict[str, Any]:
+        from dataclasses import asdict
+
         return asdict(self) | {"evaluations": self.evaluations}
 
 
@@ -108,4 +111,6 @@ class Audit:
         return sums
 
     def as_dict(self) -> dict[str, Any]:
+        from dataclasses import asdict
+
         return asdict(self) | {"relative_error": self.relative_error}

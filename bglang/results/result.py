@@ -1,6 +1,7 @@
 """The result of a run: curves by name, events, statistics, energy."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
@@ -51,7 +52,10 @@ class Result:
         self.ending = ending
         self.modes = tuple(modes)
         self._values = values
-        self._index = {column.name: i for i, column in enumerate(values.columns)}
+
+    @cached_property
+    def _index(self) -> dict[str, int]:
+        return {column.name: i for i, column in enumerate(self._values.columns)}
 
     @property
     def time(self) -> Array:

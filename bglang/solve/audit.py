@@ -5,15 +5,15 @@ and dissipated energy are integrals of power along the trajectory.  The two ways
 is a check on the model and on the integration.  Jumps at events are booked apart.
 """
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from bglang.equations.system import System
+from bglang.equations.system import System, column, present
 from bglang.expr import Expr, leaves
 from bglang.expr.evaluate import evaluate_array
 from bglang.expr.walk import rewrite
+from bglang.records import replace
 from bglang.results.record import Audit, EnergyEntry
 from bglang.results.values import Array
 from bglang.solve.consistent import Instant
@@ -38,11 +38,15 @@ class EnergyMeter:
         self._jumps = np.zeros(count)
         self._nodes: list[tuple[Array, Array, Array, Array]] = []
         self._begins: list[bool] = []
-        self._closed = np.array([item.energy is not None for item in self.system.audit], dtype=bool)
-        self._integral = [k for k, item in enumerate(self.system.audit) if item.integral is not None]
-        self._laws = {k: _without_modes(self.system, item.integral[0])
-                      for k, item in enumerate(self.system.audit) if item.integral is not None
-                      and any(leaf[0] == "z" for leaf in leaves(item.integral[0]))}  # fmt: skip
+        items = self.system.audit
+        self._closed = np.array(present(items, "energy"), dtype=bool)
+        self._integral = [k for k, there in enumerate(present(items, "integral")) if there]
+        laws = {k: integral[0] for k in self._integral if (integral := items[k].integral) is not None}
+        self._laws = {
+            k: _without_modes(self.system, law)
+            for k, law in laws.items()
+            if any(leaf[0] == "z" for leaf in leaves(law))
+        }
         self._read: dict[str, list[int]] | None = None
         self._batch = max(4, min(BATCH, 2_000_000 // max(1, len(self.system.unknowns))))
         self._first: Instant | None = None
@@ -147,10 +151,10 @@ class EnergyMeter:
         z = np.broadcast_to(b.z, (len(s), len(b.z)))
         efforts = self.model.efforts(t, y, d, z, self._integral)
         values = list[float]()
-        for column, k in enumerate(self._integral):
+        for place, k in enumerate(self._integral):
             integral = self.system.audit[k].integral
             assert integral is not None
-            effort = efforts[:, column]
+            effort = efforts[:, place]
             if k in self._laws:
                 at = replace(self.model.values(b.t, b.y, b.d, b.z), t=t, y=y.T)
                 effort = evaluate_array(self._laws[k], at) * np.ones(len(s))
@@ -166,7 +170,7 @@ class EnergyMeter:
         items, work = self.system.audit, self._work
         if not items:
             return Audit((), 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
-        kinds = np.array([item.kind for item in items])
+        kinds = np.array(column(items, "kind"))
         known = self._closed.copy()
         known[self._integral] = True
         known &= kinds == "stored"
@@ -178,8 +182,8 @@ class EnergyMeter:
         worst = int(np.argmax(gap))
         error = of["supplied"] + of["modulation"] + jumps - of["stored"] - of["dissipated"]
         scale = max(self._turnover / 2.0, abs(of["stored"]), abs(of["supplied"]), abs(of["dissipated"]))
-        rows = zip(items, energy.tolist(), jump.tolist(), strict=True)
-        entries = tuple(EnergyEntry(item.element, item.domain, item.kind, e, j) for item, e, j in rows)
+        names = (column(items, field) for field in ("element", "domain", "kind"))
+        entries = tuple(map(EnergyEntry, *names, energy.tolist(), jump.tolist()))
         name = items[worst].element if gap[worst] > 0.0 else ""
         return Audit(
             entries, of["supplied"], of["stored"], of["dissipated"], of["modulation"], jumps, error, scale, name

@@ -2,7 +2,6 @@
 them."""
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -10,6 +9,7 @@ from bglang.diagnostics import SourceError, error
 from bglang.expr import Expr, leaves
 from bglang.expr.diff import diff
 from bglang.expr.evaluate import evaluate
+from bglang.records import dataclass
 from bglang.solve.model import Array, Model
 from bglang.solve.modes import Modes
 from bglang.solve.timeroots import is_linear, next_root

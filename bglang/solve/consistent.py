@@ -8,10 +8,10 @@ through the algebraic variables and obeys the laws like these.
 Small systems are handled as dense arrays, large ones sparse; the code is the same.
 """
 
-from dataclasses import dataclass, replace
-
 import numpy as np
 
+from bglang.equations.system import column, present
+from bglang.records import dataclass, replace
 from bglang.solve.blocks import beside, empty, nonzero, over, units
 from bglang.solve.model import DENSE, Array, Matrix, Model, Numbers
 from bglang.solve.newton import Factors, Outcome, holds, newton
@@ -55,8 +55,8 @@ class Consistency:
         self._known: tuple[Array, Array, Matrix, Matrix, Sorts] | None = None
         self._inverses = Inverses()
         self._sorts: dict[bytes, Sorts] = {}
-        self._differential = np.array([row.differential for row in rows], dtype=bool)
-        self._positions = np.array([i for i, row in enumerate(rows) if row.position is not None], dtype=np.intp)
+        self._differential = np.array(column(rows, "differential"), dtype=bool)
+        self._positions = np.flatnonzero(present(rows, "position"))
 
     def jacobian(self, t: float, y: Array, d: Array, z: Array) -> tuple[Matrix, Matrix]:
         """dF/dy and dF/d(dy/dt): arrays for small systems, sparse rows for large ones."""

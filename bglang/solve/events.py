@@ -6,13 +6,13 @@ nobody asked for is an impulse and is reported.
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from bglang.diagnostics import Diagnostic, SimulationError, error, warning
-from bglang.equations.system import Assertion, Assign, Reinit, Row, System, Terminate, WhenBranch
+from bglang.equations.system import Assertion, Assign, Reinit, Row, System, Terminate, WhenBranch, column, present
 from bglang.expr.evaluate import Values, evaluate
+from bglang.records import dataclass, field, replace
 from bglang.results.record import Event
 from bglang.solve.consistent import Consistency, Instant
 from bglang.solve.explain import first_span, listed, those_of, worst_rows
@@ -50,10 +50,11 @@ class EventHandler:
         self.model = problem.model
         self.scale = scale
         self.consistency = Consistency(self.model, scale)
-        self._storages = np.array([u.kind != "algebraic" for u in self.system.unknowns], dtype=bool)
+        self._storages = np.array([kind != "algebraic" for kind in column(self.system.unknowns, "kind")], dtype=bool)
         self._conditions: list[list[list[bool]]] = []
+        rows = self.system.rows
         self._rates_decide = modes.needs_rates or any(
-            row.position is not None and row.differential for row in self.system.rows
+            there and rows[r].differential for r, there in enumerate(present(rows, "position"))
         )
         self._zone = np.zeros(len(modes.owner))
         self._relations = np.array(

@@ -45,17 +45,21 @@ class InitialProblem:
         read_rates = any(leaf[0] == "d" for row in plan.equations for leaf in leaves(row.residual))
         self.long = bool(read_rates or plan.parameters or self.sorts.stiff)
         self._slopes = [_slopes(row.residual) for row in plan.equations]
-        laws = [problem.system.rows[int(i)] for i in self.sorts.laws]
         self._p_first = problem.p[list(plan.parameters)]
         if self.long:
-            self.rows: Sequence[Row] = [*problem.system.rows, *laws, *plan.equations]
             self.first = np.concatenate([self.y[self.free], np.zeros(n), self._p_first])
             p_size = np.where(self._p_first != 0.0, np.abs(self._p_first), 1.0)
             self.scale = np.concatenate([size[self.free], np.maximum(size, 1e-9), p_size])
         else:
-            self.rows = [*laws, *plan.equations]
             self.first = self.y[self.free]
             self.scale = size[self.free]
+
+    @property
+    def rows(self) -> Sequence[Row]:
+        """The equations of the system, in its order."""
+        rows = self.problem.system.rows
+        laws = [rows[int(i)] for i in self.sorts.laws]
+        return [*(rows if self.long else ()), *laws, *self.plan.equations]
 
     # --- reading the unknowns ---------------------------------------------------------------------------------------
 
@@ -130,7 +134,7 @@ class InitialProblem:
 
     def _by_parameters(self, u: Array) -> Matrix:
         count = len(self.plan.parameters)
-        columns = np.empty((len(self.rows), count))
+        columns = np.empty((len(self.residual(u)), count))
         for k in range(count):
             at = len(u) - count + k
             step = 1e-7 * max(abs(u[at]), self.scale[at])
@@ -170,6 +174,6 @@ def _slopes(e: Expr) -> list[tuple[str, int, Expr]]:
 
 
 def _initial(values: Values) -> Values:
-    from dataclasses import replace
+    from bglang.records import replace
 
     return replace(values, initial=True)

@@ -1,12 +1,11 @@
 """The start of a run: modes, values and rates that satisfy every equation, or the reason why there are none."""
 
-from dataclasses import dataclass, replace
-
 import numpy as np
 
 from bglang.diagnostics import Diagnostic, SimulationError, SourceError, error
 from bglang.equations.system import Row
 from bglang.expr.evaluate import evaluate
+from bglang.records import dataclass, replace
 from bglang.results.record import Event
 from bglang.solve.consistent import Consistency, Instant
 from bglang.solve.explain import first_span, labels, listed, not_finite, those_of, worst_rows

@@ -1,9 +1,9 @@
 """Which integrator: the user's choice, or ours with the reason."""
 
-from dataclasses import dataclass
 from importlib.util import find_spec
 from typing import get_args
 
+from bglang.records import dataclass
 from bglang.solve import integrators
 from bglang.solve.consistent import Instant
 from bglang.solve.native_model import NativeModel

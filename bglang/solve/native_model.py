@@ -2,7 +2,6 @@
 
 import ctypes
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,7 +12,6 @@ from bglang.expr.diff import diff
 from bglang.expr.evaluate import Values
 from bglang.kernels.interpret import Points
 from bglang.kernels.load import Kernels, NativeKernel, load
-from bglang.kernels.lower import lower
 from bglang.kernels.parameters import (
     complete_vector,
     nominal_values,
@@ -21,6 +19,7 @@ from bglang.kernels.parameters import (
     start_values,
     table_blocks,
 )
+from bglang.records import replace
 from bglang.solve.model import DENSE, Array, Matrix
 
 if TYPE_CHECKING:
@@ -36,7 +35,7 @@ class Compiled:
 
     def __init__(self, system: System, program: "Program | None" = None):
         self.system = system
-        self.program: Program = lower(system) if program is None else program
+        self.program: Program = _lower(system) if program is None else program
         self.kernels: Kernels = load(self.program)
         self.model = NativeBuilder(self)
         self._explicit: bool | None = None
@@ -46,7 +45,7 @@ class Compiled:
         """The program of some outputs of a model that is too large to have all of them lowered."""
         key = tuple(chosen)
         if key not in self._asked:
-            self._asked[key] = lower(replace(self.system, rows=(), initial=(), audit=()), key)
+            self._asked[key] = _lower(replace(self.system, rows=(), initial=(), audit=()), key)
         return self._asked[key]
 
     @property
@@ -58,6 +57,13 @@ class Compiled:
                 _is_explicit(r.residual, i) for i, r in enumerate(rows)
             )
         return self._explicit
+
+
+def _lower(system: System, outputs: Sequence[int] | None = None) -> "Program":
+    """A stored program is not lowered again, so what lowers is imported only when needed."""
+    from bglang.kernels.lower import lower
+
+    return lower(system, outputs)
 
 
 def _is_explicit(row: object, i: int) -> bool:

@@ -5,11 +5,11 @@ equations.  A system that determines its unknowns only in part takes the smalles
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
 
+from bglang.records import dataclass
 from bglang.solve.model import DENSE, Array, Matrix
 
 Residual: TypeAlias = Callable[[Array], Array]

@@ -5,11 +5,10 @@ interpolated in between.  Rows of results and located roots are made as good as 
 laws are solved for the algebraic variables, and differentiated by time for their rates.
 """
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from bglang.expr import leaves
+from bglang.records import dataclass
 from bglang.solve.consistent import Consistency, Instant
 from bglang.solve.model import DENSE, Array, Model, Numbers
 from bglang.solve.quick import Inverses
@@ -41,10 +40,11 @@ class Polisher:
         self._consistency = Consistency(model, scale)
         self._blocks: dict[bytes, Block | None] = {}
         self._inverses = Inverses()
-        read = {leaf[1] for row in model.system.rows for leaf in leaves(row.residual) if leaf[0] == "z"}
-        self._reads = np.array(sorted(read), dtype=np.intp)
         unknowns = model.system.unknowns
         self.useful = len(unknowns) <= DENSE and any(u.kind == "algebraic" for u in unknowns)
+        rows = model.system.rows if self.useful else ()
+        read = {leaf[1] for row in rows for leaf in leaves(row.residual) if leaf[0] == "z"}
+        self._reads = np.array(sorted(read), dtype=np.intp)
 
     def _block(self, at: Instant) -> Block | None:
         key = at.z[self._reads].tobytes()

@@ -1,15 +1,15 @@
 """A problem: a system of equations, numbers for its parameters and starts, and what the user asked of the run."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from os import PathLike
 from typing import Literal, Protocol, TypeAlias
 
 import numpy as np
 
 from bglang.diagnostics import Diagnostic, SourceError, UsageError, error
-from bglang.equations.system import System, SystemParameter
+from bglang.equations.system import System, SystemParameter, column, present
 from bglang.expr.evaluate import Values, evaluate
+from bglang.records import dataclass, field, replace
 from bglang.results.values import Array
 from bglang.solve.model import Model, ReferenceModel, table_blocks
 
@@ -133,7 +133,7 @@ def make_problem(
             raise UsageError(_no_such(name, [*(q.name for q in system.parameters if q.name), *start_names]))
     p = parameter_values(system, overrides, build)
     starts, nominal = build.starts(p)
-    written = [u.written for u in system.unknowns]
+    written = column(system.unknowns, "written")
     for name, value in overrides.items():
         if name in start_names:
             starts[start_names[name]], written[start_names[name]] = value, True
@@ -178,7 +178,9 @@ def parameter_values(system: System, overrides: Mapping[str, float], build: Buil
     values = Values(p=p)
     wrong = list[Diagnostic]()
     finite = np.isfinite(p)
-    for k, parameter in enumerate(system.parameters):
+    bounds = [present(system.parameters, "minimum"), present(system.parameters, "maximum")]
+    for k in np.flatnonzero(np.any(np.array([*bounds, ~finite], dtype=bool), axis=0)):
+        parameter = system.parameters[k]
         if not finite[k] and parameter.name and parameter.fixed:
             wrong.append(
                 error(

@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from bglang.equations.system import column
 from bglang.results.record import Column
 from bglang.results.values import Array
 from bglang.solve.consistent import Instant
@@ -196,7 +197,7 @@ class Computed:
 
     def __init__(self, model: Model, rows: Rows, nodes: Rows | None):
         self._model, self._rows, self._nodes = model, rows, nodes
-        self._columns = tuple(Column(o.name, o.unit, o.description) for o in model.system.outputs)
+        self._columns: tuple[Column, ...] | None = None
         self._cache: dict[int, Array] = {}
 
     @property
@@ -205,6 +206,9 @@ class Computed:
 
     @property
     def columns(self) -> tuple[Column, ...]:
+        if self._columns is None:
+            fields = (column(self._model.system.outputs, field) for field in ("name", "unit", "description"))
+            self._columns = tuple(map(Column, *fields))
         return self._columns
 
     def take(self, indices: Sequence[int]) -> Array:

@@ -7,9 +7,9 @@ from contextlib import contextmanager
 import numpy as np
 
 from bglang.diagnostics import Diagnostic, SimulationError, SourceError, error, warning
+from bglang.equations.system import column, state_names
 from bglang.results.record import Audit, Event, Stats
 from bglang.results.result import Result
-from bglang.solve.algebraic import run_algebraic
 from bglang.solve.audit import EnergyMeter
 from bglang.solve.clock import Clock
 from bglang.solve.consistent import Instant
@@ -125,9 +125,11 @@ class Run:
         self.recorder.begin(self.at)
 
     def _integrate(self) -> None:
-        if not any(row.differential for row in self.system.rows):
+        if not any(column(self.system.rows, "differential")):
             with self._phase("integration"):
                 self.stats.method, self.stats.reason = "algebraic", "the model has no states"
+                from bglang.solve.algebraic import run_algebraic
+
                 run_algebraic(self)
         else:
             SmoothRun(self).run()
@@ -199,14 +201,13 @@ class Run:
             audit = self._audit()
             if self.system.tables:
                 self.warnings += tables_left(self.model, rows)
-            states = [u.name for u in self.system.unknowns if u.kind == "state"]
             result = Result(
                 self.system.name,
                 Computed(self.model, rows, nodes),
                 events=[e for e in self.log if e.kind != "start"],
                 stats=self.stats,
                 audit=audit,
-                states=states,
+                states=state_names(self.system),
                 warnings=tuple(dict.fromkeys(self.warnings)),
                 complete=complete,
                 ending=self.ending,

@@ -6,11 +6,11 @@ those that agree, the one with the smallest jump is taken.
 """
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from itertools import product
 
 import numpy as np
 
+from bglang.records import dataclass
 from bglang.solve.model import Array
 from bglang.solve.modes import Modes
 

@@ -9,7 +9,6 @@ switch a mode with three values, like dry friction:
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -20,6 +19,7 @@ from bglang.expr import Expr, call, leaves, product
 from bglang.expr.diff import time_derivative
 from bglang.expr.evaluate import evaluate
 from bglang.expr.walk import leaf_set, rewrite
+from bglang.records import dataclass, replace
 from bglang.solve.model import Model
 from bglang.solve.modes import SLIDE
 from bglang.solve.problem import Problem, make_problem

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bglang.diagnostics import SimulationError
+from bglang.equations.system import column
 from bglang.solve.consistent import Instant
 from bglang.solve.events import NEAR
 from bglang.solve.failure import explain_failure
@@ -62,9 +63,7 @@ class SmoothRun:
             method=method,  # type: ignore[arg-type]
             rtol=problem.tol,
             nominal=nominal,
-            groups=np.array(
-                [u.unit or ("algebraic" if u.kind == "algebraic" else "stored") for u in problem.system.unknowns]
-            ),
+            groups=self._groups(),
             times=self.run_.grid,
             every_step=True,
             max_step=self._longest(method) if options.max_step is None else options.max_step,
@@ -72,6 +71,14 @@ class SmoothRun:
             root_merge=self.run_.merge,
         )
         return make_integrator(self.model.addresses(), settings, self.run_.sink, self.run_.progress)
+
+    def _groups(self) -> NDArray[np.int64]:
+        """Unknowns of one unit share what counts as small; without a unit, those of one sort."""
+        unknowns = self.problem.system.unknowns
+        pairs = zip(column(unknowns, "unit"), column(unknowns, "kind"), strict=True)
+        numbers = dict[str, int]()
+        words = (unit or ("algebraic" if kind == "algebraic" else "stored") for unit, kind in pairs)
+        return np.array([numbers.setdefault(word, len(numbers)) for word in words], dtype=np.int64)
 
     def sides(self, at: Instant) -> NDArray[np.int32]:
         """The sign that each root has in the present modes.

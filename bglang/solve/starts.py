@@ -1,10 +1,9 @@
 """Which starts hold, which are guesses: the counting of initial equations (language rules 3 and 35)."""
 
-from dataclasses import dataclass
-
 from bglang.diagnostics import Diagnostic, SourceError, error
-from bglang.equations.system import Row, System
+from bglang.equations.system import Row, System, column
 from bglang.expr import call, leaves
+from bglang.records import dataclass
 from bglang.solve.explain import first_span, listed
 from bglang.solve.problem import Problem
 
@@ -26,13 +25,15 @@ def plan_starts(problem: Problem) -> Plan:
     first."""
     system = problem.system
     unknowns = system.unknowns
+    kinds, fixed = column(unknowns, "kind"), column(unknowns, "fixed")
     equations = list(system.initial)
-    equations += [_start_equation(problem, i) for i, u in enumerate(unknowns) if u.kind != "state" and u.fixed is True]
-    states = [i for i, u in enumerate(unknowns) if u.kind == "state"]
-    free = [i for i in states if unknowns[i].fixed is False]
-    parameters = [k for k, q in enumerate(system.parameters) if not q.fixed and q.name]
+    equations += [_start_equation(problem, i) for i, kind in enumerate(kinds) if kind != "state" and fixed[i] is True]
+    states = [i for i, kind in enumerate(kinds) if kind == "state"]
+    free = [i for i in states if fixed[i] is False]
+    found = [k for k, known in enumerate(column(system.parameters, "fixed")) if not known]
+    parameters = [k for k in found if system.parameters[k].name]
     dependents = [
-        i for i, u in enumerate(unknowns) if u.kind == "dependent" and problem.written[i] and u.fixed is not True
+        i for i, kind in enumerate(kinds) if kind == "dependent" and problem.written[i] and fixed[i] is not True
     ]
     if not (equations or free or parameters or dependents):
         return Plan(tuple(states), (), (), ())
@@ -42,7 +43,7 @@ def plan_starts(problem: Problem) -> Plan:
     if len(taken) < len(must):
         raise SourceError([_under_determined(problem, [slot for slot in must if slot not in taken])])
     rest = [r for r in range(len(equations)) if r not in taken.values()]
-    may = [i for i in states if unknowns[i].fixed is None]
+    may = [i for i in states if fixed[i] is None]
     freed = set(free)
     for r in rest:
         slot = _slot(equations[r], may, freed, reach)

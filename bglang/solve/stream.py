@@ -5,6 +5,7 @@ import os
 import numpy as np
 
 from bglang.diagnostics import SimulationError, error
+from bglang.equations.system import column, state_names
 from bglang.results.names import select
 from bglang.results.record import Column
 from bglang.results.result import MANY_COLUMNS, Result
@@ -22,12 +23,14 @@ class Stream:
         self._path, self._model, self._recorder = problem.options.output, model, recorder
         self._written = 0
         self._writer: Writer | None = None
+        if self._path is None and not problem.options.vars:
+            return
         outputs = model.system.outputs
-        names = [o.name for o in outputs]
+        names = column(outputs, "name")
         if problem.options.vars:
             self._chosen = select(names, problem.options.vars)
         elif len(names) > MANY_COLUMNS:
-            states = {u.name for u in model.system.unknowns if u.kind == "state"}
+            states = set(state_names(model.system))
             self._chosen = [i for i, name in enumerate(names) if name in states]
         else:
             self._chosen = list(range(len(names)))

@@ -8,7 +8,6 @@ linear, an operation without enclosure) the interval is sampled densely instead.
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
 from functools import lru_cache
 
 import numpy as np
@@ -17,6 +16,7 @@ from bglang.expr import Expr
 from bglang.expr.core import operands
 from bglang.expr.evaluate import Values, evaluate
 from bglang.expr.walk import postorder
+from bglang.records import dataclass, replace
 
 Interval = tuple[float, float]
 WHOLE: Interval = (-math.inf, math.inf)

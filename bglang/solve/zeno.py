@@ -3,7 +3,8 @@
 import itertools
 from collections import deque
 from collections.abc import Iterable
-from dataclasses import dataclass
+
+from bglang.records import dataclass
 
 SERIES = 10
 """So many intervals that shrink alike are a geometric series."""

@@ -4,9 +4,9 @@ Expressions first, then arguments (modifications, call arguments and macro argum
 elaboration checks), then declarations, bonds, equations, statements, classes.
 """
 
-from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+from bglang.records import dataclass
 from bglang.source import Span
 
 # --- names and expressions --------------------------------------------------------------------------------------------

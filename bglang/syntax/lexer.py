@@ -2,9 +2,9 @@
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from functools import cache
 
+from bglang.records import dataclass
 from bglang.source import Source
 from bglang.syntax.tables import BAD_TOKEN, load_tables
 

@@ -6,10 +6,10 @@ the first time.  That makes it several times faster, and its stacks are open to 
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
+from bglang.records import dataclass
 from bglang.syntax.lexer import Tokens
 from bglang.syntax.tables import LIST_RULE, SAME_RULE, Rule, Tables, load_tables
 

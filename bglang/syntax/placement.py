@@ -1,9 +1,9 @@
 """Which items may stand in which section.  The grammar takes any, so that the message can say where it belongs."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 
 from bglang.diagnostics import Diagnostic, error
+from bglang.records import replace
 from bglang.source import Span
 from bglang.syntax import ast
 from bglang.syntax.tree_declarations import Annotation

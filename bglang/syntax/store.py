@@ -6,7 +6,6 @@ with the user's own key: a tree that somebody else put there, or one of another 
 """
 
 import json
-from dataclasses import fields, is_dataclass
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
@@ -14,9 +13,9 @@ from typing import Any
 
 from bglang.cachedir import cache_folder
 from bglang.diagnostics import Report
-from bglang.kernels.store import Store
 from bglang.limits import Limits
 from bglang.source import Source, Span
+from bglang.store import Store
 from bglang.syntax import ast
 from bglang.syntax.parse import DEFAULT_LIMITS, parse
 from bglang.syntax.tables import grammar_path
@@ -25,10 +24,10 @@ SMALL = 2_000
 """Shorter texts are parsed faster than a file is opened."""
 MAX_FILES = 1_000
 """When there are more, the older half is removed."""
-_CLASSES: tuple[type, ...] = tuple(
-    value for value in vars(ast).values() if isinstance(value, type) and is_dataclass(value) and value is not Span
+_CLASSES: tuple[Any, ...] = tuple(
+    value for value in vars(ast).values() if hasattr(value, "__match_args__") and value is not Span
 )
-_ARITIES = tuple(len(fields(cls)) for cls in _CLASSES)
+_ARITIES = tuple(len(cls.__match_args__) for cls in _CLASSES)
 _NUMBERS = {cls: number for number, cls in enumerate(_CLASSES)}
 
 
@@ -102,7 +101,7 @@ def encode(tree: ast.File) -> list[Any]:
             code.append([sorted(value), 0, 0])
         elif type(value) in _NUMBERS:
             code.append(_NUMBERS[type(value)])
-            todo.extend(getattr(value, field.name) for field in fields(value))
+            todo.extend(getattr(value, name) for name in value.__match_args__)
         else:
             assert value is None or isinstance(value, str | bool | float), type(value)
             code.append(value)

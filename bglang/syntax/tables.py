@@ -1,18 +1,21 @@
-"""The parser's tables, made from `grammar/bglang.lark` by lark and kept in the cache as JSON.
+"""The parser's tables, made from `grammar/bglang.lark` by lark and shipped with the package as JSON.
 
-Lark analyses the grammar (strictly LALR) in about half a second, which is too long for every start.  Its own way to
-store a parser is pickle, which runs whatever it finds; JSON holds only numbers and names, is read in a few
-milliseconds, and spares the import of lark altogether.  The key is the content of the grammar and of this file.
+Lark analyses the grammar (strictly LALR) in about half a second, which is too long for every start, and for the first
+one too.  Its own way to store a parser is pickle, which runs whatever it finds; JSON holds only numbers and names, is
+read in a few milliseconds, and spares the import of lark altogether.  The key is the content of the grammar and of this
+file: where either was changed the tables are made anew and kept in the cache.
+
+    python -m bglang.syntax.tables      makes the shipped file; a test tells when that is due
 """
 
 import json
-from dataclasses import asdict, dataclass
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bglang.cachedir import cache_folder, store
+from bglang.records import dataclass
 
 if TYPE_CHECKING:
     from lark import Lark
@@ -57,6 +60,7 @@ class Tables:
     accept: int
 
 
+SHIPPED = Path(__file__).with_name("tables.json")
 BAD_TOKEN = -1
 """The terminal of what is no token: the beginning of an endless comment, string or name, or a strange character."""
 
@@ -71,21 +75,33 @@ def grammar_path() -> Path:
 @cache
 def load_tables() -> Tables:
     grammar = grammar_path().read_text(encoding="utf-8")
-    key = sha256(grammar.encode() + Path(__file__).read_bytes()).hexdigest()[:32]
+    key = _key(grammar)
     folder = cache_folder("grammar")
-    if folder is not None:
+    for path in (SHIPPED, *([] if folder is None else [folder / f"{key}.json"])):
         try:
-            return _from_json((folder / f"{key}.json").read_text(encoding="utf-8"))
+            return _from_json(path.read_text(encoding="utf-8"), key)
         except (OSError, ValueError, KeyError, TypeError):
-            pass  # not there yet, or damaged: made anew
+            continue  # not there, damaged, or of another grammar
     tables = make_tables(grammar)
     if folder is not None:
-        store(folder, f"{key}.json", json.dumps(asdict(tables), separators=(",", ":")).encode())
+        store(folder, f"{key}.json", _to_json(tables, key))
     return tables
 
 
-def _from_json(text: str) -> Tables:
+def _key(grammar: str) -> str:
+    return sha256(grammar.encode() + Path(__file__).read_bytes()).hexdigest()[:32]
+
+
+def _to_json(tables: Tables, key: str) -> bytes:
+    from dataclasses import asdict
+
+    return json.dumps({"key": key, **asdict(tables)}, separators=(",", ":")).encode()
+
+
+def _from_json(text: str, key: str) -> Tables:
     data = json.loads(text)
+    if data["key"] != key:
+        raise ValueError("tables of another grammar")
     return Tables(
         terminals=tuple(data["terminals"]),
         pattern=data["pattern"],
@@ -187,3 +203,8 @@ def _lexical(parser: "Lark", terminal_number: dict[str, int]) -> tuple[str, tupl
     groups.append(BAD_TOKEN)
     pattern = f"(?:{'|'.join(blanks)})*(?:{'|'.join(f'({token})' for token in tokens)})"
     return pattern, tuple(groups), words
+
+
+if __name__ == "__main__":
+    text = grammar_path().read_text(encoding="utf-8")
+    SHIPPED.write_bytes(_to_json(make_tables(text), _key(text)))

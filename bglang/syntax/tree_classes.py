@@ -1,9 +1,9 @@
 """The tree builder, last part: classes, sections and files."""
 
-from dataclasses import dataclass, replace
 from typing import Any, cast
 
 from bglang.diagnostics import Label, error
+from bglang.records import dataclass, replace
 from bglang.source import Span
 from bglang.syntax import ast
 from bglang.syntax.placement import check_placement, protect

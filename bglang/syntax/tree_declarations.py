@@ -1,8 +1,8 @@
 """The tree builder, second part: declarations, bonds, equations and blocks."""
 
-from dataclasses import dataclass
 from typing import Any, cast
 
+from bglang.records import dataclass
 from bglang.source import Span
 from bglang.syntax import ast
 from bglang.syntax.replaced import REPLACED

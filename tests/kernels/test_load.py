@@ -13,7 +13,7 @@ from bglang.kernels.interpret import Points
 from bglang.kernels.load import Emitter, Kernels, load
 from bglang.kernels.lower import lower
 from bglang.kernels.parameters import parameter_vector
-from bglang.kernels.store import Store
+from bglang.store import Store
 
 NO_MODES = np.zeros(0)
 
@@ -189,7 +189,7 @@ def test_warm_loading_imports_no_compiler(tmp_path: Path) -> None:
         "from kernel_cases import ladder\n"
         "from bglang.kernels.load import load\n"
         "from bglang.kernels.lower import lower\n"
-        "from bglang.kernels.store import Store\n"
+        "from bglang.store import Store\n"
         "print(load(lower(ladder(3)), 'llvm', Store(Path(sys.argv[2]))).compiled)\n"
         "print(*sorted({'numba', 'scipy', 'sympy', 'lark'} & set(sys.modules)))\n"
     )

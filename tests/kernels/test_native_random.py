@@ -17,8 +17,8 @@ from bglang.graph.ir import Table
 from bglang.kernels.load import Emitter, Kernels, load
 from bglang.kernels.lower import lower
 from bglang.kernels.parameters import parameter_vector, table_blocks
-from bglang.kernels.store import Store
 from bglang.source import NOWHERE
+from bglang.store import Store
 
 X = (-1.0, 0.0, 0.5, 0.5, 2.0)
 TABLES = (

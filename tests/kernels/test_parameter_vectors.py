@@ -16,8 +16,8 @@ from bglang.kernels.parameters import (
     start_values,
     table_blocks,
 )
-from bglang.kernels.store import Store
 from bglang.source import NOWHERE
+from bglang.store import Store
 
 TABLE = Table("t", (0.0, 1.0, ("p", 0)), (0.0, ("p", 1), 4.0), "linear", "hold", "natural", NOWHERE)
 VALUES: tuple[Expr, ...] = (

@@ -38,8 +38,8 @@ from bglang.kernels.lower import lower
 from bglang.kernels.parameters import parameter_vector, table_blocks
 from bglang.kernels.recall import recall, remember, request_key
 from bglang.kernels.serial import Stored, read_model, write_model
-from bglang.kernels.store import Store
 from bglang.source import Source, Span
+from bglang.store import Store
 
 SOURCE = Source("däs.bg", "model M\n  Real x;\nend M;\n")
 
@@ -264,7 +264,7 @@ def test_recalling_needs_no_parser_and_no_compiler(tmp_path: Path) -> None:
     assert remember(Store(tmp_path), "k" * 64, stored(ladder(20)), [])
     script = (
         "import sys\nfrom pathlib import Path\nfrom bglang.kernels.recall import recall\n"
-        "from bglang.kernels.store import Store\n"
+        "from bglang.store import Store\n"
         "model = recall(Store(Path(sys.argv[1])), 'k' * 64)\n"
         "print(len(model.system.rows), *sorted({'numba', 'scipy', 'sympy', 'lark', 'llvmlite'} & set(sys.modules)))\n"
     )

@@ -12,12 +12,13 @@ import pytest
 from kernel_cases import ladder, ladder_by_hand
 
 import bglang.kernels.load as load_module
-import bglang.kernels.store as store_module
+import bglang.store as store_module
+from bglang.kernels.images import get_native, pack_image, unpack_image
 from bglang.kernels.load import load
 from bglang.kernels.lower import lower
 from bglang.kernels.native import ForeignSymbol, Image, LinkError, Native, compile_text
 from bglang.kernels.parameters import parameter_vector
-from bglang.kernels.store import SECRET, Store, content_key, get_native, pack_image, unpack_image
+from bglang.store import SECRET, Store, content_key
 
 PROGRAM = lower(ladder(2))
 NUMBERS = parameter_vector(PROGRAM)
@@ -68,7 +69,7 @@ def test_damaged_entries_are_made_again_before_llvm_sees_a_byte(
 ) -> None:
     damage_all(folder, change)
     opened = []
-    original = store_module.unpack_image
+    original = unpack_image
     monkeypatch.setattr(load_module, "unpack_image", lambda payload: opened.append(payload) or original(payload))
     assert compiled_by(folder) > 0
     assert len(opened) == len(PROGRAM_CODES) + 1, "only what was made just now is unpacked"
@@ -141,7 +142,7 @@ def test_a_folder_that_cannot_be_written_costs_time_only(tmp_path: Path, monkeyp
     def full(*args: object, **options: object) -> tuple[int, str]:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(store_module.tempfile, "mkstemp", full)
+    monkeypatch.setattr("tempfile.mkstemp", full)
     assert compiled_by(tmp_path) > 0
 
 
@@ -195,7 +196,7 @@ def test_killed_while_writing(tmp_path: Path) -> None:
         "import sys, os; sys.path.insert(0, sys.argv[1])\n"
         "import threading\n"
         "from pathlib import Path\n"
-        "from bglang.kernels.store import Store\n"
+        "from bglang.store import Store\n"
         "store = Store(Path(sys.argv[2]))\n"
         "print('ready', flush=True)\n"
         "while True: store.write('c' * 64, os.urandom(300000))\n"

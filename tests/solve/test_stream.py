@@ -153,8 +153,8 @@ def test_outputs_of_a_large_model_are_lowered_once(monkeypatch: pytest.MonkeyPat
     compiled = native_model.Compiled(oscillator())
     model = compiled.model(compiled.model.parameters({}))
     lowered = []
-    original = native_model.lower
-    monkeypatch.setattr(native_model, "lower", lambda *a: lowered.append(a) or original(*a))
+    original = native_model._lower
+    monkeypatch.setattr(native_model, "_lower", lambda *a: lowered.append(a) or original(*a))
     for t in (0.0, 1.0, 2.0):
         rows = np.array([[t, t + 1.0]])
         values = model.outputs(np.array([t]), rows, 0 * rows, np.zeros((1, 0)), [0, 1])

@@ -59,7 +59,18 @@ def test_without_the_variable_it_is_the_users_own(tmp_path: Path, monkeypatch: p
     assert folder is not None and folder.is_relative_to(tmp_path) and folder.name == "bglang"
 
 
-def test_tables_survive_damage(root: Path) -> None:
+def test_the_shipped_tables_are_those_of_the_grammar(root: Path) -> None:
+    """Otherwise every first run waits for lark: `python -m bglang.syntax.tables` makes them anew."""
+    shipped = tables.load_tables.__wrapped__()
+    assert not (root / "grammar").exists() or not list((root / "grammar").iterdir()), "nothing had to be made"
+    made = tables.make_tables(tables.grammar_path().read_text(encoding="utf-8"))
+    assert (made.pattern, made.terminals, made.words) == (shipped.pattern, shipped.terminals, shipped.words)
+    assert sorted(map(repr, made.rules)) == sorted(map(repr, shipped.rules))
+    assert len(made.actions) == len(shipped.actions)
+
+
+def test_tables_of_another_grammar_are_kept_and_survive_damage(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tables, "SHIPPED", root / "absent.json")
     made = tables.load_tables.__wrapped__()
     (file,) = (root / "grammar").iterdir()
     assert tables.load_tables.__wrapped__() == made, "the stored tables are the same"

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from bglang import cachedir
-from bglang.kernels.store import MAGIC, SECRET, Store
+from bglang.store import MAGIC, SECRET, Store
 from bglang.syntax import ast
 from bglang.syntax.store import parse_cached
 

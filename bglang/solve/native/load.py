@@ -43,7 +43,7 @@ def compile_here(name: str) -> "Image":
 @cache
 def load(name: str) -> "Native":
     """A module's functions by name: `load("radau")["advance"]` is an address.  The code stays mapped."""
-    from bglang.kernels.store import get_native
+    from bglang.kernels.images import get_native
 
     def build() -> "Image":
         try:

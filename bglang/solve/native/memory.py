@@ -1,11 +1,11 @@
 """The memory of one integration: arrays whose addresses stand in the table of `layout.py`."""
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from bglang.records import dataclass
 from bglang.solve.native import layout as at
 
 Floats = npt.NDArray[np.float64]

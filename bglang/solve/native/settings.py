@@ -1,12 +1,12 @@
 """What goes into an integration and what comes out of it, besides the numbers."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
+from bglang.records import dataclass
 from bglang.solve.native.memory import Floats
 
 Method: TypeAlias = Literal["radau", "bdf", "rk", "adams", "ida"]

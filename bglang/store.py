@@ -9,20 +9,12 @@ once) means that the entry is made again: it costs time, never correctness.
 import contextlib
 import hashlib
 import hmac
-import json
 import os
-import secrets
 import stat
 import sys
-import tempfile
-from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from bglang.cachedir import cache_folder
-
-if TYPE_CHECKING:
-    from bglang.kernels.native import Image, Native
 
 LAYOUT = "1"
 """Changes whenever the layout of entries or the calling conventions of kernels change."""
@@ -123,7 +115,7 @@ def _secret_of(folder: Path) -> bytes | None:
             return secret
         if found is not None:
             _remove_same(path, found)  # not ours, readable by others, or damaged: what it signed is not trusted
-        _write_atomically(folder, SECRET, secrets.token_bytes(_KEY_SIZE), replace=False)
+        _write_atomically(folder, SECRET, os.urandom(_KEY_SIZE), replace=False)
     return None
 
 
@@ -168,6 +160,8 @@ def _is_ours(status: os.stat_result, private: bool) -> bool:
 
 
 def _write_atomically(folder: Path, name: str, blob: bytes, replace: bool = True) -> bool:
+    import tempfile
+
     temporary = ""
     try:
         handle, temporary = tempfile.mkstemp(prefix=".", dir=folder)  # readable by this user only
@@ -184,43 +178,3 @@ def _write_atomically(folder: Path, name: str, blob: bytes, replace: bool = True
             with contextlib.suppress(OSError):
                 os.unlink(temporary)
         return False
-
-
-# --- native code ------------------------------------------------------------------------------------------------------
-
-
-def pack_image(image: "Image") -> bytes:
-    head = {"symbols": dict(image.symbols), "sizes": [len(blob) for blob in image.objects]}
-    return json.dumps(head).encode() + b"\n" + b"".join(image.objects)
-
-
-def unpack_image(payload: bytes) -> "Image":
-    from bglang.kernels.native import Image
-
-    line, _, code = payload.partition(b"\n")
-    head = json.loads(line)
-    objects, at = [], 0
-    for size in head["sizes"]:
-        objects.append(code[at : at + size])
-        at += size
-    return Image(tuple(objects), head["symbols"])
-
-
-def get_native(text: str, build: Callable[[], "Image"], store: Store | None = None) -> "Native":
-    """Code that is kept under the content `text`: loaded if the store has it, else built, kept and loaded.
-
-    `text` must say everything that `build` depends on, except the machine."""
-    from bglang.kernels.native import LinkError, Native, machine_identity
-
-    store = store or default_store()
-    key = content_key("native", text, machine_identity())
-    payload = store.read(key)
-    if payload is not None:
-        try:
-            return Native([unpack_image(payload)])
-        except LinkError:
-            pass  # intact but not for this process: build it again
-    image = build()
-    native = Native([image])
-    store.write(key, pack_image(image))
-    return native
