@@ -8,14 +8,17 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from bglang.causality.assign import assign_causality
+from bglang.causality.pivots import find_pivots, is_pivot, with_pivots
 from bglang.causality.result import Causality, PortKey
 from bglang.diagnostics import UsageError
 from bglang.expr import Expr, map_leaves, product
 from bglang.graph.ir import Bond, BondGraph, Element, End, Equation, Kind, Law, Parameter, Port, Start
 from bglang.reduce.algebra import numbers, value
 from bglang.reduce.edit import Edit
+from bglang.reduce.fields import find_fields
 from bglang.reduce.members import Member, describe
 from bglang.reduce.observe import written
+from bglang.reduce.pivots import start_pivots
 from bglang.reduce.polynomials import to_expression
 from bglang.reduce.starts import at_start, start_of
 from bglang.reduce.stiffness import Scales, find_scales
@@ -63,17 +66,29 @@ def augment(graph: BondGraph, stiff: Stiff | None = None) -> Augmentation:
     """The graph with a stiff element for each scalar dependency; the storages start as they would have together."""
     stiff = stiff or Stiff()
     _check(stiff)
-    causality = assign_causality(graph)
-    original = Tracer(graph, causality)
-    starts = _consistent(graph, causality, original)
+    tracer = _pivoted(graph) if stiff.damping != 0 else Tracer(graph, assign_causality(graph))
+    made, causality = tracer.graph, tracer.causality
+    starts = _consistent(made, causality, tracer)
     scales = find_scales(graph, stiff.error)
-    made, insertions = graph, list[Insertion]()
+    insertions = list[Insertion]()
     while causality.dependent:
         assert len(insertions) <= ROUNDS + len(graph.elements), "augmentation does not end"
         made, new = _round(made, causality, stiff, scales, len(graph.bonds))
         insertions += new
         causality = assign_causality(made)
     return Augmentation(_with_starts(made, starts), tuple(insertions))
+
+
+def _pivoted(graph: BondGraph) -> Tracer:
+    """With pivots where they spare divisions: what hangs on a massless crank is held to it, all of it at once; the
+    dampers beside the springs decide its rate."""
+    causality, junctions = assign_causality(graph), find_pivots(graph)
+    if not junctions:
+        return Tracer(graph, causality)
+    trial = with_pivots(graph, junctions)
+    tracer = Tracer(trial, assign_causality(trial))
+    started = start_pivots(tracer, find_fields(trial, tracer.causality, tracer)[0], causality)
+    return tracer if started is None else Tracer(started, tracer.causality)
 
 
 def _round(
@@ -89,6 +104,7 @@ def _round(
         if key not in taken:
             taken.add(key)
             made.append(_insert(edit, tracer, describe(graph, tracer, dependence.port), place, how))
+    edit.remove_pivots()
     return edit.graph(), made
 
 
@@ -267,7 +283,7 @@ def _reduced(tracer: Tracer, member: Member, values: dict[str, float]) -> float:
         return own
     softness = 1.0 / own
     for port, gain in combination.items():
-        if graph.elements[port[0]].kind in ("C", "I"):
+        if graph.elements[port[0]].kind in ("C", "I") and not is_pivot(graph.elements[port[0]]):
             there = at_start(tracer, to_expression(gain))
             g = None if there is None else value(there, values)
             softness += (g or 0.0) ** 2 / _number(describe(graph, tracer, port), values)

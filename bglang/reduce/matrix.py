@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from bglang.causality.pivots import is_pivot
 from bglang.expr import Expr, call, map_leaves, product, total, var
 from bglang.expr.diff import diff
 from bglang.graph.ir import Bond, Element, End, Equation, Law, Port, Reinit, Start
@@ -267,7 +268,7 @@ def put_field(
     number = edit.add_element(
         lambda k: Element(
             k, plan.name, "field", ports, laws, None, energy, False, False, "StorageField",
-            f"in place of {', '.join(m.name for m in field.independent)}", first.span,
+            f"in place of {', '.join(_replaced(field))}", first.span,
         ),
         after=first.id,
     )  # fmt: skip
@@ -284,6 +285,12 @@ def put_field(
     _take_away(edit, tracer, field)
 
 
+def _replaced(field: StorageField) -> tuple[str, ...]:
+    """The storages whose ports the field has; all that are in it where pivots took their part."""
+    own = tuple(m.name for m in field.independent if not is_pivot(m.element))
+    return own if len(own) == len(field.independent) else field.names
+
+
 def _ends(bond: Bond) -> tuple[tuple[int, int], tuple[int, int]]:
     return (bond.tail.element, bond.tail.port), (bond.head.element, bond.head.port)
 
@@ -292,6 +299,8 @@ def _define_members(edit: Edit, tracer: Tracer, field: StorageField, plan: Plan)
     blocks, members = storage_blocks(field), members_of(field)
     n = len(field.independent)
     for a, m in enumerate(members):
+        if is_pivot(m.element):
+            continue
         given: Expr = var(plan.variable(a, m.given[-1])) if a < n else field.follows(a - n, tracer)
         content = total(product([s, var(members[b].given)]) for b, s in enumerate(blocks[a]) if s != 0.0)
         define_storage(edit, m, given, content)

@@ -8,6 +8,7 @@ import random
 import re
 from dataclasses import dataclass, replace
 
+from bglang.causality.pivots import is_pivot
 from bglang.expr import Expr, leaves, map_leaves, neg, product, total, var
 from bglang.expr.diff import diff
 from bglang.graph.ir import BondGraph, Element, Law, Port, Start
@@ -61,7 +62,7 @@ def check_modulated(graph: BondGraph, tracer: Tracer, field: StorageField, value
             return no("source", at, f"The gain varies, and the source `{at.name}` acts on the path.")
     at = _modulated_node(graph, field)
     n, r = len(field.independent), len(field.dependent)
-    if min(n, r) > LARGEST_INVERSE:
+    if (n if any(is_pivot(m.element) for m in field.independent) else min(n, r)) > LARGEST_INVERSE:
         at = _split(graph, field)
         return no("split path", at, f"The gains vary, and {r} storages follow {n} others: no formula is short enough.")
     signal = foreign_signal(graph, field)

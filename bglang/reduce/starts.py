@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from bglang.causality.pivots import is_pivot
 from bglang.diagnostics import Diagnostic, error
 from bglang.expr import Expr, map_leaves
 from bglang.expr.walk import leaf_set
@@ -52,6 +53,7 @@ def contradictions(field: StorageField, tracer: Tracer, values: dict[str, float]
     wrong = list[Diagnostic]()
     if any(start_of(m) is None or m.element.kind == "field" for m in field.independent):
         return wrong
+    pivots = any(is_pivot(m.element) for m in field.independent)
     given = {m.given: m.gives_for(start.value) for m in field.independent if (start := start_of(m)) is not None}
     for d, member in enumerate(field.dependent):
         start = start_of(member)
@@ -63,7 +65,8 @@ def contradictions(field: StorageField, tracer: Tracer, values: dict[str, float]
         said = value(start.value, values)
         if expected is None or said is None or abs(said - expected) <= 1e-6 * max(abs(said), abs(expected)):
             continue
-        others = " and ".join(f"`{m.state}`" for m in field.independent)
+        known = [m for m in field.dependent if start_of(m) and m is not member] if pivots else field.independent
+        others = " and ".join(f"`{m.state}`" for m in known)
         wrong.append(
             error(
                 "initial/contradiction",
