@@ -29,7 +29,6 @@ from bglang.reduce.matrix import (
 from bglang.reduce.members import LARGEST_INVERSE
 from bglang.reduce.polynomials import to_expression
 from bglang.reduce.refusals import Obstacle, Refusal, refuse
-from bglang.reduce.starts import equations_for_guesses
 from bglang.reduce.trace import Ring, Tracer
 from bglang.source import NOWHERE
 
@@ -249,7 +248,6 @@ def merge_modulated(edit: Edit, tracer: Tracer, field: StorageField) -> str:
     whole = Plan(plan.name, (*plan.ports, *names))
     laws = tuple(_law(whole, k, port, energy) for k, port in enumerate((*ports, *more)))
     put_field(edit, tracer, field, plan, ((*ports, *more), laws, energy), tuple(d.junction for d in found))
-    equations_for_guesses(edit, field, tracer)
     change_reinits(edit, field, plan, inside)
     return plan.name
 

@@ -17,10 +17,10 @@ from bglang.reduce.edit import Edit
 from bglang.reduce.fields import StorageField, find_fields
 from bglang.reduce.matrix import equivalent_matrix, merge_matrix
 from bglang.reduce.modulated import check_modulated, merge_modulated
+from bglang.reduce.motion import contradictions
 from bglang.reduce.path import Form, equivalent, merge_path, own_form
 from bglang.reduce.pivots import with_useful_pivots
 from bglang.reduce.refusals import Refusal, refuse
-from bglang.reduce.starts import contradictions
 from bglang.reduce.trace import Tracer
 from bglang.reduce.zero import find_constants, merge_constant
 from bglang.suggest import did_you_mean

@@ -1,4 +1,4 @@
-"""Masses on massless cranks: their moduli would be divided by were one of them independent; the rate of the crank is."""
+"""Masses on massless cranks: the crank's own motion decides, and no modulus that turns is divided by."""
 
 from pathlib import Path
 
