@@ -353,7 +353,7 @@ class Model:
         key = ("dependent", choice) if wish["dependent"] == "lambda" else ("lagrange", choice)
         if key not in self._prepared:
             if key[0] == "dependent":
-                self._prepared[key] = prepare_dependent(self.graph, self._report, choice.rates)
+                self._prepared[key] = prepare_dependent(self.graph, choice, self._report)
             else:
                 self._prepared[key] = prepare_lagrange(self.graph, choice, self._report)
         result: Result = self._prepared[key].run(options, numbers)

@@ -127,12 +127,15 @@ class _Spread:
         self.flows, self.efforts = J0 not in kinds, J1 not in kinds and bool(kinds)
         """Are all velocities flows? are all of them efforts?"""
         self.inserted_kind: Kind = "J0"
+        self._modulated = frozenset(s.modulated)
         self.stroke = [-1] * s.bonds
         self.reason = [Reason("arbitrary", -1)] * s.bonds
         self.given = [False] * len(s.kind)
         """Junctions whose common variable is known: a flow for a J1, an effort for a J0."""
         self.open_after_spreading: tuple[int, ...] = ()
         self._queue: deque[int] = deque()
+        self._late: deque[int] = deque()
+        """Bonds whose velocity goes on only by a division by a modulus that varies: others are given the way first."""
         self._blocked = -1
 
     def decide_all(self) -> int:
@@ -202,17 +205,21 @@ class _Spread:
 
     def _run(self) -> None:
         s = self.s
-        while self._queue and self._blocked < 0:
-            b = self._queue.popleft()
+        while (self._queue or self._late) and self._blocked < 0:
+            late = not self._queue
+            b = self._late.popleft() if late else self._queue.popleft()
             for half in (2 * b, 2 * b + 1):
                 n = s.node[half]
-                if s.kind[n] == OTHER:
+                if s.kind[n] == OTHER or (late and s.kind[n] in (J0, J1)):
                     continue
                 at_node = self.stroke[b] == (half & 1)
                 if s.kind[n] in (J0, J1):
                     self._arrive(n, b, at_node)
                 elif len(s.halves[n]) == 2:
                     pair = s.halves[n]
+                    if not late and n in self._modulated and at_node == (s.kind[n] == GY or half == pair[0]):
+                        self._late.append(b)
+                        continue
                     other = pair[0] if pair[1] == half else pair[1]
                     there = at_node if s.kind[n] == GY else not at_node
                     rule: Rule = "gyrator" if s.kind[n] == GY else "transformer"
@@ -302,7 +309,7 @@ def put_junction(graph: BondGraph, bond: int, name: str, kind: Kind) -> BondGrap
 def default_coordinates(graph: BondGraph) -> list[str]:
     """Velocities for a user who names none: the 1-junctions whose displacements the model reads, else those with an
     independent inertia; then those of all inertias that these do not determine."""
-    names = _inertias(graph)
+    names = inertias(graph)
     chosen = _read_displacements(graph) or _independent_inertias(graph, names)
     for _ in range(len(graph.elements)):
         if not chosen:
@@ -316,7 +323,7 @@ def default_coordinates(graph: BondGraph) -> list[str]:
     return chosen
 
 
-def _inertias(graph: BondGraph) -> dict[PortKey, str]:
+def inertias(graph: BondGraph) -> dict[PortKey, str]:
     """Every port of an inertia with its 1-junction, else with the element itself if it has no other port."""
     found: dict[PortKey, str] = {}
     for bond in graph.bonds:

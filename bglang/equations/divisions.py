@@ -6,7 +6,10 @@ multiplied out: the common flow is an unknown, 0 = f2 - m*f1 its equation.  The 
 the independent storage, less what else acts there; put into 0 = e1 - m*e2 it makes the balance that gives the storage
 its rate together with those that depend on it.  This is regular wherever the storages together are.
 
-Where no rate of a dependent storage comes back through the element, the division is what the model says; it stays.
+Likewise where the variable takes part in an algebraic loop: springs with dampers that hold a massless crank by its sine
+and cosine determine its rate together, and a law multiplied out is one equation of that loop.
+
+Where neither holds, the division is what the model says; it stays.
 """
 
 from collections import deque
@@ -14,6 +17,7 @@ from typing import Any
 
 from bglang.equations.draft import Draft, Key, Quotient
 from bglang.equations.maker import keys_of
+from bglang.equations.order import components
 from bglang.equations.system import Row
 from bglang.expr import Expr, call
 from bglang.expr.invert import linear_in
@@ -24,11 +28,12 @@ LARGEST = 2000
 
 
 def avoid_divisions(draft: Draft) -> None:
-    """Multiplies quotients out where rates of dependent storages pass them."""
+    """Multiplies quotients out where rates of dependent storages pass them, or loops."""
     if not draft.quotients:
         return
-    rated = _rated(draft)
-    passed = {q.element for q in draft.quotients if q.key in rated}
+    needs = _needs(draft)
+    rated, looped = _rated(draft, needs), _looped(needs)
+    passed = {q.element for q in draft.quotients if q.key in rated or q.key in looped}
     chosen = [q for q in draft.quotients if q.element in passed]
     for quotient in chosen:
         del draft.values[quotient.key]
@@ -58,9 +63,14 @@ def _users(needs: dict[Key, list[Key]]) -> dict[Key, list[Key]]:
     return users
 
 
-def _rated(draft: Draft) -> set[Key]:
+def _looped(needs: dict[Key, list[Key]]) -> set[Key]:
+    """The variables that depend on themselves."""
+    return {key for part in components(needs) if len(part) > 1 or part[0] in needs[part[0]] for key in part}
+
+
+def _rated(draft: Draft, needs: dict[Key, list[Key]]) -> set[Key]:
     """The variables that depend on the rate of a dependent storage."""
-    users = _users(_needs(draft))
+    users = _users(needs)
     found = {key for key, value in draft.values.items() if any(leaf[0] == "d" for leaf in leaf_set(value))}
     waiting = list(found)
     while waiting:

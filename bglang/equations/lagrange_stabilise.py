@@ -3,8 +3,11 @@
 The balances A dq/dt + b = 0 are differentiated once, which determines the multipliers.  What keeps numerical error from
 carrying the motion away is one of these:
 
-ggl          (Gear, Gupta, Leimkuhler) dq/dt = v + (dΦ/dq)ᵀ μ with multipliers μ of their own: both Φ(q) = 0 and
-             A v + b = 0 are invariants, attractive with the rate `alpha`, and hold exactly after every event
+ggl          after Gear, Gupta and Leimkuhler: dq/dt = v + (dΦ/dq)ᵀ μ with multipliers μ of their own for the positions,
+             in its form of index 1: not Φ(q) = 0 and A v + b = 0 themselves are equations (these hold exactly at the
+             start and after every event) but d/dt + alpha of both, so that deviations from both die out on their own.
+             They stay at the tolerance; in exchange λ and the interpolated results keep the order of the method, which
+             the form of index 2 costs them.
 baumgarte    d²Φ/dt² + 2 alpha dΦ/dt + beta² Φ = 0
 
 Both need Φ(q), which holonomic constraints have; others take d/dt(A v + b) + alpha (A v + b) = 0.

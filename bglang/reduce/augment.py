@@ -8,16 +8,29 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from bglang.causality.assign import assign_causality
+from bglang.causality.pivots import find_pivots, is_pivot, with_pivots
 from bglang.causality.result import Causality, PortKey
 from bglang.diagnostics import UsageError
-from bglang.expr import Expr, map_leaves, product
-from bglang.graph.ir import Bond, BondGraph, Element, End, Equation, Kind, Law, Parameter, Port, Start
+from bglang.expr import Expr, product
+from bglang.graph.ir import (
+    Bond,
+    BondGraph,
+    Element,
+    End,
+    Kind,
+    Law,
+    Parameter,
+    Port,
+    Start,
+)  # fmt: skip
 from bglang.reduce.algebra import numbers, value
 from bglang.reduce.edit import Edit
+from bglang.reduce.fields import find_fields
+from bglang.reduce.followers import consistent, followers_of, following, with_starts
 from bglang.reduce.members import Member, describe
-from bglang.reduce.observe import written
+from bglang.reduce.pivots import start_pivots
 from bglang.reduce.polynomials import to_expression
-from bglang.reduce.starts import at_start, start_of
+from bglang.reduce.starts import at_start
 from bglang.reduce.stiffness import Scales, find_scales
 from bglang.reduce.trace import Ring, Tracer
 from bglang.source import NOWHERE
@@ -63,17 +76,32 @@ def augment(graph: BondGraph, stiff: Stiff | None = None) -> Augmentation:
     """The graph with a stiff element for each scalar dependency; the storages start as they would have together."""
     stiff = stiff or Stiff()
     _check(stiff)
-    causality = assign_causality(graph)
-    original = Tracer(graph, causality)
-    starts = _consistent(graph, causality, original)
+    tracer = _pivoted(graph) if stiff.damping != 0 else Tracer(graph, assign_causality(graph))
+    made, causality = tracer.graph, tracer.causality
+    followers = followers_of(tracer)
+    starts = consistent(tracer, followers)
+    whens = tuple(replace(w, branches=tuple(following(followers, b) for b in w.branches)) for w in graph.whens)
+    made = replace(made, whens=whens)
     scales = find_scales(graph, stiff.error)
-    made, insertions = graph, list[Insertion]()
+    insertions = list[Insertion]()
     while causality.dependent:
         assert len(insertions) <= ROUNDS + len(graph.elements), "augmentation does not end"
         made, new = _round(made, causality, stiff, scales, len(graph.bonds))
         insertions += new
         causality = assign_causality(made)
-    return Augmentation(_with_starts(made, starts), tuple(insertions))
+    return Augmentation(with_starts(made, starts), tuple(insertions))
+
+
+def _pivoted(graph: BondGraph) -> Tracer:
+    """With pivots where they spare divisions: what hangs on a massless crank is held to it, all of it at once; the
+    dampers beside the springs decide its rate."""
+    causality, junctions = assign_causality(graph), find_pivots(graph)
+    if not junctions:
+        return Tracer(graph, causality)
+    trial = with_pivots(graph, junctions)
+    tracer = Tracer(trial, assign_causality(trial))
+    started = start_pivots(tracer, find_fields(trial, tracer.causality, tracer)[0], causality)
+    return tracer if started is None else Tracer(started, tracer.causality)
 
 
 def _round(
@@ -89,6 +117,7 @@ def _round(
         if key not in taken:
             taken.add(key)
             made.append(_insert(edit, tracer, describe(graph, tracer, dependence.port), place, how))
+    edit.remove_pivots()
     return edit.graph(), made
 
 
@@ -267,7 +296,7 @@ def _reduced(tracer: Tracer, member: Member, values: dict[str, float]) -> float:
         return own
     softness = 1.0 / own
     for port, gain in combination.items():
-        if graph.elements[port[0]].kind in ("C", "I"):
+        if graph.elements[port[0]].kind in ("C", "I") and not is_pivot(graph.elements[port[0]]):
             there = at_start(tracer, to_expression(gain))
             g = None if there is None else value(there, values)
             softness += (g or 0.0) ** 2 / _number(describe(graph, tracer, port), values)
@@ -283,61 +312,3 @@ def _number(member: Member, values: dict[str, float]) -> float:
 def _rounded(x: float) -> float:
     """Two digits: nobody needs more of a number that only has to be large."""
     return float(f"{x:.1e}")
-
-
-# --- starts ---------------------------------------------------------------------------------------------------------
-
-
-def _consistent(graph: BondGraph, causality: Causality, tracer: Tracer) -> dict[str, Expr | Equation]:
-    """Start values of formerly dependent storages: what they hold when they follow; an equation where the source's own
-    start value of the dependent one decides, or no formula is known."""
-    made: dict[str, Expr | Equation] = {}
-    for dependence in causality.dependent:
-        member = describe(graph, tracer, dependence.port)
-        try:
-            follows = written(tracer, tracer.input(dependence.port))
-        except Ring:
-            continue
-        written_start = start_of(member)
-        ends = [describe(graph, tracer, key) for key in tracer.input(dependence.port) if key in causality.independent]
-        if written_start is not None and not all(start_of(m) is not None for m in ends):
-            made[member.state] = Equation(("v", member.given), follows, "", NOWHERE)
-            continue
-        given = {m.given: m.gives_for(_start_value(m)) for m in ends if m.element.kind != "field"}
-        at = _start_expression(tracer, follows, given)
-        if at is None or member.content is None:
-            made[member.state] = Equation(("v", member.given), follows, "", NOWHERE)
-        else:
-            made[member.state] = member.holds(at)
-    return made
-
-
-def _start_value(member: Member) -> Expr:
-    start = start_of(member)
-    return 0.0 if start is None else start.value
-
-
-def _start_expression(tracer: Tracer, follows: Expr, given: dict[str, Expr | None]) -> Expr | None:
-    if any(g is None for g in given.values()):
-        return None
-    return at_start(tracer, map_leaves(follows, lambda leaf: given.get(leaf[-1]) or _zero(leaf, given)))
-
-
-def _zero(leaf: tuple[object, ...], given: dict[str, Expr | None]) -> Expr:
-    return 0.0 if leaf[0] == "v" and leaf[1] in given else leaf
-
-
-def _with_starts(graph: BondGraph, starts: dict[str, Expr | Equation]) -> BondGraph:
-    elements, initial = list[Element](), list(graph.initial_equations)
-    for element in graph.elements:
-        ports = list[Port]()
-        for k, port in enumerate(element.ports):
-            new = starts.get(element.variable(k, "q" if port.kind == "C" else "p")) if port.kind in ("C", "I") else None
-            if isinstance(new, Equation):
-                initial.append(new)
-            elif new is not None:
-                fixed = port.start.fixed if port.start is not None else None
-                port = replace(port, start=Start(new, new != 0.0, fixed, element.span))
-            ports.append(port)
-        elements.append(replace(element, ports=tuple(ports)))
-    return replace(graph, elements=tuple(elements), initial_equations=tuple(initial))

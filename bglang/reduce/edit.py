@@ -5,6 +5,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
+from bglang.causality.pivots import is_pivot
 from bglang.expr import Expr, map_leaves, var
 from bglang.graph.ir import (
     Action,
@@ -86,6 +87,13 @@ class Edit:
     def remove_element(self, element: int) -> None:
         """The element alone: its bonds must have been dealt with."""
         self.removed.append(self.elements.pop(element))
+
+    def remove_pivots(self) -> None:
+        """Those that no field took in."""
+        for number in [e.id for e in self.elements.values() if is_pivot(e)]:
+            for bond in self.bonds_at(number):
+                self.remove_bond(bond.id)
+            self.remove_element(number)
 
     def add_element(self, make: Callable[[int], Element], after: int) -> int:
         number = self._next_element

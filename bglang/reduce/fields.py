@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from bglang.causality.pivots import is_pivot
 from bglang.causality.result import Causality, Dependence, PortKey
 from bglang.expr import Expr, leaves, total
 from bglang.graph.ir import BondGraph, Element
@@ -27,7 +28,7 @@ class StorageField:
 
     @property
     def names(self) -> tuple[str, ...]:
-        return tuple(m.name for m in (*self.independent, *self.dependent))
+        return tuple(m.name for m in (*self.independent, *self.dependent) if not is_pivot(m.element))
 
     @property
     def single(self) -> bool:

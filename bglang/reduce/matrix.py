@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from bglang.causality.pivots import is_pivot
 from bglang.expr import Expr, call, map_leaves, product, total, var
 from bglang.expr.diff import diff
 from bglang.graph.ir import Bond, Element, End, Equation, Law, Port, Reinit, Start
@@ -13,6 +14,7 @@ from bglang.reduce.algebra import Matrix, adjugate, determinant, inverse, quotie
 from bglang.reduce.edit import Edit
 from bglang.reduce.fields import StorageField
 from bglang.reduce.members import LARGEST_INVERSE, Member, storage_matrix
+from bglang.reduce.motion import motion_at_start
 from bglang.reduce.observe import define_branch, define_storage, keep_reactions
 from bglang.reduce.polynomials import UNIT, Polynomial, multiply, to_expression
 from bglang.reduce.pruning import remove_storage
@@ -104,7 +106,6 @@ def merge_matrix(edit: Edit, tracer: Tracer, field: StorageField) -> str:
             edit.set_parameter(f"{plan.name}.S[{i + 1},{j + 1}]", x)
     ports = field_ports(edit, tracer, field, plan, matrix)
     put_field(edit, tracer, field, plan, (ports, laws, energy))
-    equations_for_guesses(edit, field, tracer)
     change_reinits(edit, field, plan, named)
     return plan.name
 
@@ -203,35 +204,14 @@ def _letter(name: str) -> Literal["e", "f", "q", "p"]:
 # --- starts ---------------------------------------------------------------------------------------------------------
 
 
-def given_starts(field: StorageField) -> list[Expr] | None:
-    """What the independent storages give at the start; None where none has a start value."""
-    if all(start_of(m) is None for m in field.independent):
-        return None
-    made = list[Expr]()
-    for m in field.independent:
-        if m.element.kind == "field":
-            made.append(_field_start(m))
-        else:
-            start = start_of(m)
-            given = 0.0 if start is None else m.gives_for(start.value)
-            assert given is not None
-            made.append(given)
-    return made
-
-
-def _field_start(member: Member) -> Expr:
-    element = member.element
-    values = [p.start.value if p.start is not None else 0.0 for p in element.ports]
-    matrix = storage_matrix(element)
-    assert matrix is not None
-    row = inverse(matrix)[member.port[1]]
-    return total(product(pair) for pair in zip(row, values, strict=True))
-
-
 def field_ports(edit: Edit, tracer: Tracer, field: StorageField, plan: Plan, matrix: Matrix) -> tuple[Port, ...]:
     """Ports with start values that keep what the storages give; equations of the start where no formula is known."""
-    given = given_starts(field)
-    if given is None and any(field.sources):
+    given: list[Expr] | None = None
+    if any(start_of(m) is not None for m in members_of(field)):
+        given = motion_at_start(tracer, field, {m.port for m in field.independent})
+        if given is None:
+            equations_for_guesses(edit, field, tracer)
+    elif any(field.sources):
         given = [0.0] * len(field.independent)
     moved = source_terms(field, tracer)
     made = list[Port]()
@@ -267,7 +247,7 @@ def put_field(
     number = edit.add_element(
         lambda k: Element(
             k, plan.name, "field", ports, laws, None, energy, False, False, "StorageField",
-            f"in place of {', '.join(m.name for m in field.independent)}", first.span,
+            f"in place of {', '.join(_replaced(field))}", first.span,
         ),
         after=first.id,
     )  # fmt: skip
@@ -284,6 +264,12 @@ def put_field(
     _take_away(edit, tracer, field)
 
 
+def _replaced(field: StorageField) -> tuple[str, ...]:
+    """The storages whose ports the field has; all that are in it where pivots took their part."""
+    own = tuple(m.name for m in field.independent if not is_pivot(m.element))
+    return own if len(own) == len(field.independent) else field.names
+
+
 def _ends(bond: Bond) -> tuple[tuple[int, int], tuple[int, int]]:
     return (bond.tail.element, bond.tail.port), (bond.head.element, bond.head.port)
 
@@ -292,6 +278,8 @@ def _define_members(edit: Edit, tracer: Tracer, field: StorageField, plan: Plan)
     blocks, members = storage_blocks(field), members_of(field)
     n = len(field.independent)
     for a, m in enumerate(members):
+        if is_pivot(m.element):
+            continue
         given: Expr = var(plan.variable(a, m.given[-1])) if a < n else field.follows(a - n, tracer)
         content = total(product([s, var(members[b].given)]) for b, s in enumerate(blocks[a]) if s != 0.0)
         define_storage(edit, m, given, content)

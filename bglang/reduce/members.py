@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from bglang.causality.pivots import is_pivot
 from bglang.causality.result import PortKey
 from bglang.expr import Expr, map_leaves, var
 from bglang.expr.invert import invert, linear_in
@@ -40,7 +41,10 @@ class Member:
         return map_leaves(self.content, lambda leaf: z if leaf == CO_ENERGY else leaf)
 
     def gives_for(self, x: Expr) -> Expr | None:
-        """z for a value of X; None where the law has no closed form in this direction."""
+        """z for a value of X; None where the law has no closed form in this direction.  The start of a pivot is that of
+        its motion: it stores nothing."""
+        if is_pivot(self.element):
+            return x
         if self.parameter is not None:
             return quotient(x, self.parameter)
         law = self.element.laws[0]
@@ -66,6 +70,8 @@ def describe(graph: BondGraph, tracer: Tracer, port: PortKey) -> Member:
     if foreign is not None:
         name = "time" if foreign[0] == "t" else str(foreign[1])
         return Member(port, element, state, given, None, None, name)
+    if is_pivot(element):
+        return Member(port, element, state, tracer.gives(port), 0.0, 0.0)
     if law.gain is not None:
         parameter = tracer.value_of(law.gain)
         return Member(port, element, state, given, parameter, ("*", parameter, CO_ENERGY))

@@ -8,6 +8,7 @@ import random
 import re
 from dataclasses import dataclass, replace
 
+from bglang.causality.pivots import is_pivot
 from bglang.expr import Expr, leaves, map_leaves, neg, product, total, var
 from bglang.expr.diff import diff
 from bglang.graph.ir import BondGraph, Element, Law, Port, Start
@@ -28,7 +29,6 @@ from bglang.reduce.matrix import (
 from bglang.reduce.members import LARGEST_INVERSE
 from bglang.reduce.polynomials import to_expression
 from bglang.reduce.refusals import Obstacle, Refusal, refuse
-from bglang.reduce.starts import equations_for_guesses
 from bglang.reduce.trace import Ring, Tracer
 from bglang.source import NOWHERE
 
@@ -61,7 +61,7 @@ def check_modulated(graph: BondGraph, tracer: Tracer, field: StorageField, value
             return no("source", at, f"The gain varies, and the source `{at.name}` acts on the path.")
     at = _modulated_node(graph, field)
     n, r = len(field.independent), len(field.dependent)
-    if min(n, r) > LARGEST_INVERSE:
+    if (n if any(is_pivot(m.element) for m in field.independent) else min(n, r)) > LARGEST_INVERSE:
         at = _split(graph, field)
         return no("split path", at, f"The gains vary, and {r} storages follow {n} others: no formula is short enough.")
     signal = foreign_signal(graph, field)
@@ -248,7 +248,6 @@ def merge_modulated(edit: Edit, tracer: Tracer, field: StorageField) -> str:
     whole = Plan(plan.name, (*plan.ports, *names))
     laws = tuple(_law(whole, k, port, energy) for k, port in enumerate((*ports, *more)))
     put_field(edit, tracer, field, plan, ((*ports, *more), laws, energy), tuple(d.junction for d in found))
-    equations_for_guesses(edit, field, tracer)
     change_reinits(edit, field, plan, inside)
     return plan.name
 

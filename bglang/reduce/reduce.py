@@ -17,9 +17,10 @@ from bglang.reduce.edit import Edit
 from bglang.reduce.fields import StorageField, find_fields
 from bglang.reduce.matrix import equivalent_matrix, merge_matrix
 from bglang.reduce.modulated import check_modulated, merge_modulated
+from bglang.reduce.motion import contradictions
 from bglang.reduce.path import Form, equivalent, merge_path, own_form
+from bglang.reduce.pivots import with_useful_pivots
 from bglang.reduce.refusals import Refusal, refuse
-from bglang.reduce.starts import contradictions
 from bglang.reduce.trace import Tracer
 from bglang.reduce.zero import find_constants, merge_constant
 from bglang.suggest import did_you_mean
@@ -115,14 +116,14 @@ def _storages(graph: BondGraph) -> list[str]:
 def _round(
     graph: BondGraph, wanted: list[str], choose: Choose, decided: dict[frozenset[str], Choice], form: Form | None
 ) -> tuple[list[Refusal], list[Merger], BondGraph | None]:
-    causality, tracer, fields, refusals = _decide(graph, wanted, choose, decided)
-    edit = Edit(graph)
+    causality, tracer, fields, refusals = _decide(with_useful_pivots(graph, wanted), wanted, choose, decided)
+    edit = Edit(tracer.graph)
     mergers, values = list[Merger](), numbers(graph)
     for field in fields:
         choice = decided[frozenset(field.names)]
         if choice.skip:
             continue
-        refusal = _impossible(graph, tracer, field, values)
+        refusal = _impossible(tracer.graph, tracer, field, values)
         if refusal is not None:
             refusals.append(refusal)
             continue
@@ -131,9 +132,10 @@ def _round(
             raise SourceError(wrong)
         mergers.append(_merge(edit, tracer, field, choice.form or form))
     if not mergers:
-        mergers = _constants(graph, causality, tracer, edit, wanted)
+        mergers = _constants(tracer.graph, causality, tracer, edit, wanted)
         if not mergers:
             return refusals, [], None
+    edit.remove_pivots()
     return refusals, mergers, edit.graph()
 
 

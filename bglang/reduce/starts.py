@@ -1,12 +1,9 @@
 """Start values of merged storages: what the storages give is kept, not what they hold."""
 
-from typing import Any
-
-from bglang.diagnostics import Diagnostic, error
 from bglang.expr import Expr, map_leaves
 from bglang.expr.walk import leaf_set
 from bglang.graph.ir import Equation, Start
-from bglang.reduce.algebra import quotient, value
+from bglang.reduce.algebra import quotient
 from bglang.reduce.edit import Edit
 from bglang.reduce.fields import StorageField
 from bglang.reduce.members import Member
@@ -45,42 +42,6 @@ def equations_for_guesses(edit: Edit, field: StorageField, tracer: Tracer) -> No
         given = member.gives_for(start.value) if member.element.kind != "field" else None
         if given is not None:
             edit.initial.append(Equation(field.follows(d, tracer), given, "", NOWHERE))
-
-
-def contradictions(field: StorageField, tracer: Tracer, values: dict[str, float]) -> list[Diagnostic]:
-    """Written starts of dependent storages that are not what the written starts of the others make of them."""
-    wrong = list[Diagnostic]()
-    if any(start_of(m) is None or m.element.kind == "field" for m in field.independent):
-        return wrong
-    given = {m.given: m.gives_for(start.value) for m in field.independent if (start := start_of(m)) is not None}
-    for d, member in enumerate(field.dependent):
-        start = start_of(member)
-        if start is None or member.content is None or any(g is None for g in given.values()):
-            continue
-        follows = map_leaves(field.follows(d, tracer), lambda leaf: _known(leaf, given))
-        held = at_start(tracer, member.holds(follows))
-        expected = None if held is None else value(held, values)
-        said = value(start.value, values)
-        if expected is None or said is None or abs(said - expected) <= 1e-6 * max(abs(said), abs(expected)):
-            continue
-        others = " and ".join(f"`{m.state}`" for m in field.independent)
-        wrong.append(
-            error(
-                "initial/contradiction",
-                f"the start of `{member.state}` contradicts the starts of {others}",
-                start.span,
-                label=f"{said:.6g} is given, {expected:.6g} follows",
-                reason=f"`{member.state}` is a dependent storage: its value follows from the others.",
-                hint=f"Leave this start out, or give {expected:.6g}.",
-                component=member.name,
-            )
-        )
-    return wrong
-
-
-def _known(leaf: tuple[Any, ...], given: dict[str, Expr | None]) -> Expr:
-    found = given.get(leaf[1]) if leaf[0] == "v" else None
-    return leaf if found is None else found
 
 
 def at_start(tracer: Tracer, e: Expr) -> Expr | None:

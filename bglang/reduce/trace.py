@@ -2,6 +2,7 @@
 
 from bglang.causality.gains import cross, element_sign
 from bglang.causality.modular import Residues
+from bglang.causality.pivots import is_pivot
 from bglang.causality.result import Causality, PortKey
 from bglang.causality.signals import Signals
 from bglang.causality.structure import OTHER, build_structure
@@ -25,7 +26,7 @@ class Tracer:
     """Causal paths of one graph with its strokes.  What was found is kept, so paths that share parts cost once."""
 
     def __init__(self, graph: BondGraph, causality: Causality):
-        self.graph = graph
+        self.graph, self.causality = graph, causality
         self.structure = build_structure(graph)
         strokes = [{"tail": 0, "head": 1, "": -1}[stroke] for stroke in causality.strokes]
         self.signals = Signals(self.structure, strokes, modulation=False)
@@ -59,7 +60,10 @@ class Tracer:
         return self._combination(2 * bond + (letter == "f"))
 
     def gives(self, port: PortKey) -> str:
-        """The flat name of the variable that the port gives."""
+        """The flat name of the variable that the port gives; nobody knows a pivot: it gives what its junction has."""
+        if is_pivot(self.graph.elements[port[0]]):
+            junction = self.graph.elements[self.place[port][0].tail.element]
+            return f"{junction.name}.{self.output_letter(port)}"
         return self.graph.elements[port[0]].variable(port[1], self.output_letter(port))
 
     def _own(self, port: PortKey, given: bool) -> Combination:

@@ -8,6 +8,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from bglang.causality.assign import assign_causality
+from bglang.causality.lagrange import inertias
+from bglang.causality.pivots import find_pivots
 from bglang.diagnostics import Report
 from bglang.equations.derive import derive
 from bglang.equations.lagrange import LagrangeForm, derive_lagrange
@@ -15,7 +17,7 @@ from bglang.equations.lagrange_choice import LagrangeChoice
 from bglang.equations.lagrange_constraints import study_constraints
 from bglang.equations.lagrange_dependent import multipliers_at_storages
 from bglang.equations.lagrange_relax import Relaxed, choose_stiffness, relax, storage_names
-from bglang.equations.lagrange_stabilise import Drift, Rates, Stabilised, check_redundant, stabilise
+from bglang.equations.lagrange_stabilise import Drift, Stabilised, check_redundant, stabilise
 from bglang.equations.system import System
 from bglang.expr.evaluate import evaluate
 from bglang.graph.ir import BondGraph
@@ -146,10 +148,15 @@ def prepare_lagrange(graph: BondGraph, choice: LagrangeChoice, report: Report) -
     return RelaxedRun(relax(form, choose_stiffness(form, constraints, choice)), rigid, report)
 
 
-def prepare_dependent(graph: BondGraph, report: Report, rates: Rates) -> LagrangeRun:
-    """Multipliers at the dependent storages."""
+def prepare_dependent(graph: BondGraph, choice: LagrangeChoice, report: Report) -> LagrangeRun | RelaxedRun:
+    """Multipliers at the dependent storages; where a massless junction would then follow by a division, it and all
+    inertias are coordinates, and the multipliers stand where they meet."""
+    pivots = find_pivots(graph)
+    if pivots:
+        names = (*(graph.elements[n].name for n in pivots), *inertias(graph).values())
+        return prepare_lagrange(graph, replace(choice, coordinates=tuple(dict.fromkeys(names))), report)
     form, constraints = multipliers_at_storages(graph, report)
-    return LagrangeRun(form, stabilise(form, constraints, "baumgarte", "velocity", rates), report)
+    return LagrangeRun(form, stabilise(form, constraints, "baumgarte", "velocity", choice.rates), report)
 
 
 def report_drift(result: Result, drifts: Sequence[Drift]) -> None:

@@ -16,7 +16,6 @@ from random_graphs import random_build  # noqa: E402
 from bglang.causality.assign import assign_causality  # noqa: E402
 from bglang.diagnostics import Report, SimulationError, SourceError  # noqa: E402
 from bglang.equations.lagrange_choice import settle_choice  # noqa: E402
-from bglang.equations.lagrange_stabilise import Rates  # noqa: E402
 from bglang.graph.ir import BondGraph, Start  # noqa: E402
 from bglang.results import Result  # noqa: E402
 from bglang.solve.lagrange import Ordinary, prepare_dependent, prepare_lagrange  # noqa: E402
@@ -57,7 +56,7 @@ def test_all_forms_agree(seed: int) -> None:
     reference = ordinary(graph)
     if reference is None:
         return
-    results = [prepare_dependent(graph, Report(), Rates()).run(POINTS, {})]
+    results = [prepare_dependent(graph, settle_choice(graph, {}, automatic=False), Report()).run(POINTS, {})]
     try:
         results.append(prepare_lagrange(graph, settle_choice(graph, {}), Report()).run(POINTS, {}))
     except SourceError as refused:

@@ -1,0 +1,117 @@
+"""What the storages of a field give at the start: the motion that all written start values agree with.
+
+Those of the independent ones hold.  Where these have none, the starts of dependent ones decide, and of what is left the
+storages declared first stay at rest."""
+
+from collections.abc import Collection, Sequence
+
+import numpy as np
+
+from bglang.causality.pivots import is_pivot
+from bglang.causality.result import PortKey
+from bglang.diagnostics import Diagnostic, error
+from bglang.expr import Expr, call, map_leaves, product, total
+from bglang.reduce.algebra import Matrix, inverse, numbers, value
+from bglang.reduce.fields import StorageField
+from bglang.reduce.members import LARGEST_INVERSE, Member, storage_matrix
+from bglang.reduce.polynomials import to_expression
+from bglang.reduce.starts import at_start, start_of
+from bglang.reduce.trace import Tracer
+
+
+def motion_at_start(tracer: Tracer, field: StorageField, first: Collection[PortKey]) -> list[Expr] | None:
+    """What each independent storage gives, in terms of parameters.  None where this is not known in closed form.
+
+    `first`: those whose starts count before others'; the independent ones, unless pivots took their part."""
+    size = len(field.independent)
+    candidates = [_known(m, [1.0 if i == k else 0.0 for i in range(size)], 0.0)
+                  for k, m in enumerate(field.independent)]  # fmt: skip
+    for d, m in enumerate(field.dependent):
+        moved = total(to_expression(g, [("v", tracer.gives(key))]) for key, g in field.sources[d])
+        candidates.append(_known(m, [at_start(tracer, field.gain(d, i)) for i in range(size)], at_start(tracer, moved)))
+    order = [c for c in candidates if c is not None]
+    order.sort(key=lambda c: (start_of(c.member) is None, c.member.port not in first))
+    return _solve(order, size, numbers(tracer.graph))
+
+
+class _Known:
+    """A storage whose start is known: row*z = given."""
+
+    def __init__(self, member: Member, row: list[Expr], given: Expr):
+        self.member, self.row, self.given = member, row, given
+
+
+def _known(member: Member, row: Sequence[Expr | None], moved: Expr | None) -> _Known | None:
+    start = start_of(member)
+    if is_pivot(member.element) and start is None:
+        return None
+    if member.element.kind == "field":
+        given: Expr | None = _field_start(member)
+    else:
+        given = 0.0 if start is None else member.gives_for(start.value)
+    gains = [e for e in row if e is not None]
+    if given is None or moved is None or len(gains) < len(row):
+        return None
+    return _Known(member, gains, given if moved == 0.0 else call("-", given, moved))
+
+
+def _field_start(member: Member) -> Expr | None:
+    element = member.element
+    matrix = storage_matrix(element)
+    if matrix is None:
+        return None
+    values = [p.start.value if p.start is not None else 0.0 for p in element.ports]
+    return total(product(pair) for pair in zip(inverse(matrix)[member.port[1]], values, strict=True))
+
+
+def _solve(order: Sequence[_Known], size: int, values: dict[str, float]) -> list[Expr] | None:
+    chosen, rows = list[_Known](), list[list[float]]()
+    for known in order:
+        row = [x for e in known.row if (x := value(e, values)) is not None]
+        if len(row) == size and np.linalg.matrix_rank(np.array([*rows, row])) > len(rows):
+            chosen.append(known)
+            rows.append(row)
+            if len(chosen) == size:
+                break
+    if len(chosen) < size:
+        return None
+    if all(sum(x != 0.0 for x in row) == 1 and 1.0 in row for row in rows):  # each says what one of them gives
+        return [next(c.given for c, row in zip(chosen, rows, strict=True) if row[k]) for k in range(size)]
+    if size <= LARGEST_INVERSE:
+        matrix: Matrix = [c.row for c in chosen]
+        return [total(product([x, c.given]) for x, c in zip(row, chosen, strict=True)) for row in inverse(matrix)]
+    given = [x for c in chosen if (x := value(c.given, values)) is not None]
+    return None if len(given) < size else [float(x) for x in np.linalg.solve(np.array(rows), np.array(given))]
+
+
+def contradictions(field: StorageField, tracer: Tracer, values: dict[str, float]) -> list[Diagnostic]:
+    """Written starts of dependent storages that are not what the written starts of the others make of them."""
+    wrong = list[Diagnostic]()
+    written = [m for m in (*field.independent, *field.dependent) if start_of(m) and not is_pivot(m.element)]
+    motion = motion_at_start(tracer, field, {m.port for m in field.independent}) if len(written) > 1 else None
+    if motion is None:
+        return wrong
+    given = {m.given: z for m, z in zip(field.independent, motion, strict=True)}
+    for d, member in enumerate(field.dependent):
+        start = start_of(member)
+        if start is None or member.content is None:
+            continue
+        follows = map_leaves(field.follows(d, tracer), lambda leaf: given.get(leaf[-1], leaf))
+        held = at_start(tracer, member.holds(follows))
+        expected = None if held is None else value(held, values)
+        said = value(start.value, values)
+        if expected is None or said is None or abs(said - expected) <= 1e-6 * max(abs(said), abs(expected)):
+            continue
+        others = " and ".join(f"`{m.state}`" for m in written if m is not member)
+        wrong.append(
+            error(
+                "initial/contradiction",
+                f"the start of `{member.state}` contradicts the starts of {others}",
+                start.span,
+                label=f"{said:.6g} is given, {expected:.6g} follows",
+                reason=f"`{member.state}` is a dependent storage: its value follows from the others.",
+                hint=f"Leave this start out, or give {expected:.6g}.",
+                component=member.name,
+            )
+        )
+    return wrong
