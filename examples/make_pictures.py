@@ -11,10 +11,22 @@ from bglang.cli import main
 FOLDER = Path(__file__).parent
 GRAPHS = {
     "actuator": "actuator/stroke.bg",
+    "coulomb": "nonlinear/coulomb.bg",
+    "rising_rate": "nonlinear/rising_rate.bg",
+    "sprung_pendulum": "nonlinear/sprung_pendulum.bg",
+    "lever": "reduction/lever.bg",
+    "roller_coaster": "reduction/roller_coaster.bg",
+    "robot_arm": "reduction/robot_arm.bg",
+    "crank_slider": "lagrange/crank_slider.bg",
+    "beam": "beam/beam.bg",
 }
 """Picture and model; the graph is `NAME.svg`."""
 RUNS = {
     "actuator": "actuator.load.stops.q,actuator.magnet.i.f,actuator.drive.u.e,actuator.load.pull",
+    "coulomb": "mass.p,spring.q",
+    "sprung_pendulum": "spring.q,turning.q",
+    "roller_coaster": "height,speed,ahead,load",
+    "beam": "beam.dof[5].q,spring.q",
 }
 """What is plotted of the same model, in `NAME_run.svg`."""
 
