@@ -59,14 +59,16 @@ class Factors:
             self.singular = True
             return lambda right: np.full(matrix.shape[1], np.nan)
         if matrix.shape[0] == matrix.shape[1]:
+            column = _reciprocal(np.abs(matrix).max(axis=0))  # an unknown that was tiny so far does not spoil the rank
+            even = matrix * column
             try:
-                inverse = np.linalg.inv(matrix)
+                inverse = np.linalg.inv(even)
             except np.linalg.LinAlgError:
                 inverse = None  # exactly singular
             if inverse is not None and np.isfinite(inverse).all():
-                condition = np.abs(matrix).sum(axis=0).max() * np.abs(inverse).sum(axis=0).max()
+                condition = np.abs(even).sum(axis=0).max() * np.abs(inverse).sum(axis=0).max()
                 if condition < 1e14:
-                    return lambda right: _refined(matrix, inverse, right)
+                    return lambda right: column * _refined(even, inverse, right)
         self.singular = True
         pseudo = np.linalg.pinv(matrix, rcond=1e-12)
         return lambda right: np.asarray(pseudo @ right)

@@ -1,9 +1,11 @@
-"""Algebraic variables between the steps.
+"""Algebraic variables and rates between the steps.
 
 Integrators control the error of what has a rate; algebraic variables are exact at the ends of steps and merely
 interpolated in between.  Rows of results and located roots are made as good as the states are: with these given, the
 laws are solved for the algebraic variables, and differentiated by time for their rates.
 """
+
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -130,6 +132,32 @@ def _solve(matrix: Array, right: Array, square: bool) -> Array | None:
     except np.linalg.LinAlgError:
         return None
     return np.asarray(found, dtype=np.float64) if np.isfinite(found).all() else None
+
+
+def reads_rates(model: Model, chosen: Sequence[int]) -> bool:
+    """Whether some outputs read rates that only interpolation gives: those of storages that depend on each other."""
+    unknowns, outputs = model.system.unknowns, model.system.outputs
+    if len(unknowns) > DENSE or all(u.kind != "dependent" for u in unknowns):
+        return False
+    return any(leaf[0] == "d" for i in chosen for leaf in leaves(outputs[i].value))
+
+
+def true_rates(model: Model, t: Array, y: Array, d: Array, z: Array) -> Array:
+    """Interpolated rates made exact: they satisfy the balances, and the laws differentiated by time."""
+    d = d.copy()
+    consistency = Consistency(model, np.ones(y.shape[1]))
+    for k in range(len(t)):
+        f_y, f_d = model.dense_jacobian(t[k], y[k], d[k], z[k])
+        sorts = consistency.sorts(Instant(float(t[k]), y[k], d[k], z[k]), f_y, f_d)
+        if sorts.stiff:
+            continue
+        slopes, drift = f_y[sorts.laws], model.residual_t(t[k], y[k], d[k], z[k])[sorts.laws]
+        right = [model.residual(t[k], y[k], d[k], z[k])[sorts.balances], slopes @ d[k] + drift]
+        matrix = np.concatenate([f_d[sorts.balances], slopes])
+        step = _solve(matrix[None], np.concatenate(right)[None], matrix.shape[0] == matrix.shape[1])
+        if step is not None:
+            d[k] -= step[0]
+    return d
 
 
 class RootSearch:

@@ -10,6 +10,7 @@ from bglang.results.values import Array
 from bglang.solve.consistent import Instant
 from bglang.solve.interpolation import interpolate
 from bglang.solve.model import Model
+from bglang.solve.polish import reads_rates, true_rates
 
 NODES = 10_000_000
 """So many numbers are kept for interpolation between rows; beyond, the rows themselves must do."""
@@ -199,6 +200,7 @@ class Computed:
         self._model, self._rows, self._nodes = model, rows, nodes
         self._columns: tuple[Column, ...] | None = None
         self._cache: dict[int, Array] = {}
+        self._rates: Array | None = None
 
     @property
     def time(self) -> Array:
@@ -215,7 +217,7 @@ class Computed:
         wanted = [i for i in dict.fromkeys(indices) if i not in self._cache]
         if wanted:
             rows = self._rows
-            values = self._model.outputs(rows.t, rows.y, rows.d, rows.z, wanted)
+            values = self._model.outputs(rows.t, rows.y, self._d(wanted), rows.z, wanted)
             if len(wanted) == len(list(indices)) and len(wanted) > 64:
                 return values  # many at once: not worth keeping twice
             for k, i in enumerate(wanted):
@@ -223,6 +225,15 @@ class Computed:
         if not len(indices):
             return np.empty((len(self.time), 0))
         return np.column_stack([self._cache[i] for i in indices])
+
+    def _d(self, wanted: Sequence[int]) -> Array:
+        """Rates at the rows: those of storages that depend on each other are made exact when somebody looks at them."""
+        rows = self._rows
+        if not reads_rates(self._model, wanted):
+            return rows.d
+        if self._rates is None:
+            self._rates = true_rates(self._model, rows.t, rows.y, rows.d, rows.z)
+        return self._rates
 
     def curve(self, indices: Sequence[int]) -> tuple[Array, Array]:
         rows, nodes = self._rows, self._nodes
@@ -245,4 +256,6 @@ class Computed:
         z = np.where(
             (nodes.t[right] > nodes.t[k])[:, None] & (times < nodes.t[right])[:, None], nodes.z[k], nodes.z[right]
         )
+        if reads_rates(self._model, indices):
+            d = true_rates(self._model, times, y, d, z)
         return self._model.outputs(times, y, d, z, list(indices))

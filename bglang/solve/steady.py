@@ -92,18 +92,19 @@ class _Steady:
         size = np.maximum(self.problem.sizes(self.guess), np.abs(self.guess))
         looks = list[Array]()
         for k in range(3):
-            y = self.guess if k == 0 else self.guess + 0.1 * size * random.standard_normal(n)
-            look = self.matrix(y, np.zeros(n), z).toarray()
-            if np.isfinite(look).all():
-                looks.append(look)
+            aside = size * random.standard_normal(n) if k else np.zeros(n)
+            for part in (0.1, 1e-3, 1e-5) if k else (0.0,):  # some laws are not defined far away
+                look = self.matrix(self.guess + part * aside, np.zeros(n), z).toarray()
+                if np.isfinite(look).all():
+                    looks.append(look)
+                    break
         if not looks:
             return csr_matrix((0, n))
-        wide = np.hstack(looks)
-        rows = np.abs(wide).max(axis=1, initial=0.0)
-        wide = wide / np.where(rows > 0.0, rows, 1.0)[:, None]
-        left, singular, _ = np.linalg.svd(wide, full_matrices=True)
+        even, rows, _ = _evened(np.hstack(looks))
+        left, singular, _ = np.linalg.svd(even, full_matrices=True)
         rank = int(np.sum(singular > 1e-10 * singular.max(initial=1e-300)))
-        w = left[:, rank:].T / np.where(rows > 0.0, rows, 1.0)[None, :]
+        w = left[:, rank:].T
+        w = np.where(np.abs(w) > 1e-12, w, 0.0) * rows[None, :]
         y, d = self.guess, np.zeros(n)
         rest = self.model.residual(self.problem.start, y, d, z)
         terms = np.abs(w) @ np.maximum(np.abs(rest), 1e-300)
@@ -123,10 +124,24 @@ class _Steady:
             outcome = None if moved is None else self._newton(z, kept, moved)
         if outcome is None:
             return None
-        y, d = self.split(outcome.u)
+        y, d = self.split(self._quiet(outcome.u, z, kept))
         at = Instant(self.problem.start, y, d, z)
         y, d, good = Consistency(self.model, self.problem.sizes(y)).rates(at)
         return Instant(at.t, y, d, z) if good else at
+
+    def _quiet(self, u: Array, z: Array, kept: Matrix) -> Array:
+        """Values that are nothing but rounding of larger ones rest: their size would mislead the integrator."""
+        if len(u) > DENSE:
+            return u
+        y, d = self.split(u)
+        matrix = np.vstack([self.matrix(y, d, z).toarray(), self._wide(kept).toarray()])
+        even, rows, columns = _evened(matrix)
+        doubt = columns * (np.abs(np.linalg.pinv(even, rcond=1e-12)) @ (rows * (np.abs(matrix) @ np.abs(u))))
+        return np.where(np.abs(u) <= 1e-14 * doubt, 0.0, u)
+
+    def _wide(self, kept: Matrix) -> Matrix:
+        """Conserved sums as rows over the unknowns of the steady problem."""
+        return hstack([kept[:, self.moving], csr_matrix((kept.shape[0], len(self.unread)))], format="csr")
 
     def _newton(self, z: Array, kept: Matrix, guess: Array) -> Outcome | None:
         t, start = self.problem.start, self.problem.starts
@@ -137,8 +152,7 @@ class _Steady:
 
         def jacobian(u: Array) -> Matrix:
             y, d = self.split(u)
-            sums = hstack([kept[:, self.moving], csr_matrix((kept.shape[0], len(self.unread)))], format="csr")
-            return vstack([self.matrix(y, d, z), sums], format="csc")
+            return vstack([self.matrix(y, d, z), self._wide(kept)], format="csc")
 
         first = np.concatenate([guess[self.moving], np.zeros(len(self.unread))])
         scale = self.scale()
@@ -233,3 +247,16 @@ class _Steady:
             mine = [system.unknowns[leaf[1]].name for leaf in leaves(system.rows[i].residual) if leaf[0] == "d"]
             names += mine or [system.rows[i].component]
         return [n for n in dict.fromkeys(names) if n]
+
+
+def _evened(matrix: Array) -> tuple[Array, Array, Array]:
+    """A matrix with rows and columns of like size, so that its rank does not hang on units; the factors of both."""
+    rows, columns = np.ones(matrix.shape[0]), np.ones(matrix.shape[1])
+    for _ in range(4):
+        rows = rows * _evening(np.abs(matrix * columns * rows[:, None]).max(axis=1, initial=0.0))
+        columns = columns * _evening(np.abs(matrix * columns * rows[:, None]).max(axis=0, initial=0.0))
+    return matrix * columns * rows[:, None], rows, columns
+
+
+def _evening(largest: Array) -> Array:
+    return 1.0 / np.sqrt(np.where(largest > 0.0, largest, 1.0))

@@ -11,6 +11,7 @@ from bglang.results.record import Column
 from bglang.results.result import MANY_COLUMNS, Result
 from bglang.results.write import Writer, finish, open_writer
 from bglang.solve.model import Model
+from bglang.solve.polish import reads_rates, true_rates
 from bglang.solve.problem import Problem
 from bglang.solve.recorder import Recorder
 from bglang.source import NOWHERE
@@ -35,6 +36,7 @@ class Stream:
         else:
             self._chosen = list(range(len(names)))
         self._names = [names[i] for i in self._chosen]
+        self._rated = reads_rates(model, self._chosen)
         if self._path is not None:
             columns = [Column(outputs[i].name, outputs[i].unit, outputs[i].description) for i in self._chosen]
             self._writer = open_writer(self._path, columns)
@@ -47,7 +49,10 @@ class Stream:
         step = max(1, 4_000_000 // max(1, len(self._chosen)))
         while self._written < rows.count:
             part = slice(self._written, min(rows.count, self._written + step))
-            values = self._model.outputs(rows.t[part], rows.y[part], rows.d[part], rows.z[part], self._chosen)
+            t, y, d, z = rows.t[part], rows.y[part], rows.d[part], rows.z[part]
+            if self._rated:
+                d = true_rates(self._model, t, y, d, z)
+            values = self._model.outputs(t, y, d, z, self._chosen)
             try:
                 self._writer.write(rows.t[part], np.asarray(values))
             except OSError as failure:

@@ -12,6 +12,7 @@ FOLDER = ROOT / "examples"
 PAGE = (FOLDER / "README.md").read_text(encoding="utf-8")
 ENTRY = re.compile(r"^\*\*`(?P<file>\w+\.bg)`\*\*(?P<text>.*?)(?=^\*\*`|^## |\Z)", re.MULTILINE | re.DOTALL)
 SETTING = re.compile(r"--set ([\w.]+)=([\w.]+)")
+PICTURE = re.compile(r"!\[[^\]]*\]\((?P<file>[^)]+)\)")
 
 
 def entries() -> list[tuple[str, str]]:
@@ -26,7 +27,8 @@ def path_of(file: str) -> Path:
 
 def test_every_example_is_explained() -> None:
     named = {file for file, _ in entries()}
-    missing = {path.name for path in FOLDER.rglob("*.bg") if f"`{path.name}`" not in PAGE}
+    models = [path for path in FOLDER.rglob("*.bg") if not path.with_name("package.bg").exists()]
+    missing = {path.name for path in models if f"`{path.name}`" not in PAGE}
     assert named and not missing
 
 
@@ -37,3 +39,9 @@ WITH_SETTINGS = [(file, text) for file, text in entries() if SETTING.search(text
 def test_settings_can_be_tried(file: str, text: str) -> None:
     names = {row.name for row in bglang.load(path_of(file)).parameters()}
     assert {name for name, _ in SETTING.findall(text)} <= names
+
+
+@pytest.mark.parametrize("page", sorted(FOLDER.rglob("README.md")), ids=lambda p: str(p.relative_to(FOLDER)))
+def test_pictures_are_there(page: Path) -> None:
+    for picture in PICTURE.finditer(page.read_text(encoding="utf-8")):
+        assert (page.parent / picture["file"]).read_text(encoding="utf-8").find("<svg") >= 0

@@ -7,7 +7,7 @@ import pytest
 import bglang
 
 ROOT = Path(__file__).parents[2] / "examples"
-EXAMPLES = sorted(ROOT.rglob("*.bg"))
+EXAMPLES = sorted(path for path in ROOT.rglob("*.bg") if not path.with_name("package.bg").exists())
 
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda p: str(p.relative_to(ROOT)))
