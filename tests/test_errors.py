@@ -108,7 +108,8 @@ def codes_in_source() -> set[str]:
 
 ROOMS = [
     "arrays", "bonds", "classes", "domains", "equations", "experiment", "export", "expressions", "functions", "graph",
-    "laws", "limits", "models", "names", "outside", "parameters", "ports", "starts", "syntax", "tables", "types", "units",
+    "laws", "limits", "models", "names", "outside", "parameters", "ports", "starts", "syntax", "tables", "types",
+    "units",
 ]  # fmt: skip
 
 
