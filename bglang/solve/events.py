@@ -92,12 +92,13 @@ class EventHandler:
         """Roots crossed and samples due at one instant."""
         happening = Happening(left)
         self._zone[:] = 0.0
-        if roots:  # how far from zero the located roots were left
-            self._zone[list(roots)] = 2.0 * np.abs(self.model.roots(left.t, left.y, left.d, left.z)[list(roots)])
         z = left.z.copy()
-        for r in roots:
-            k = self.modes.owner[r]
-            z[k] = self.modes.after_root(k, r, left, self.model)
+        if roots:
+            g = self.model.roots(left.t, left.y, left.d, left.z)
+            for r in roots:
+                k = self.modes.owner[r]
+                z[k] = self.modes.after_root(k, r, left, self.model)
+                self._zone[self.modes.of(k)] = 2.0 * abs(g[r])  # so far from zero the root was left, and its likes
         z[list(samples)] = 1.0
         self._settle(happening, left, z, {})
         self._act(happening, left)
