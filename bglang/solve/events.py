@@ -66,6 +66,8 @@ class EventHandler:
         )
         self._switches = np.array([k for k in modes.continuous if modes.modes[k].kind == "relation"], dtype=np.intp)
         self._expected: dict[bytes, Array] = {}
+        none = np.zeros(0)
+        self._looked = (none, none, none, none, none)
 
     def grow(self, y: Array) -> None:
         """Sizes that the variables have shown: what counts as zero follows them."""
@@ -126,9 +128,10 @@ class EventHandler:
             if not outcome.converged:
                 failed.append(Instant(left.t, outcome.u, left.d, z))
                 return None
-            at, wrong = Instant(left.t, outcome.u, left.d, z), dict[int, float]()
-            if not self._rates_decide:
-                g, zone = self._zones(at)
+            at = Instant(left.t, outcome.u, left.d, z)
+            wrong = self._struck(at, consistency.impulse)
+            if not wrong and not self._rates_decide and not outcome.singular:
+                g, zone = self.zones(at)
                 wrong = self.modes.contradicted(self.model, at, zone, g)
             if not wrong:
                 y, d, good = consistency.rates(at)
@@ -136,13 +139,14 @@ class EventHandler:
                 if not good:
                     failed.append(at)
                     return None
-                if self._rates_decide:
-                    g, zone = self._zones(at)
+                if self._rates_decide or outcome.singular or y is not outcome.u:
+                    g, zone = self.zones(at)
                     wrong = self.modes.contradicted(self.model, at, zone, g)
                 if not wrong and ahead:
                     wrong = self._leaving(at, g, zone)
             moved = np.abs(at.y - left.y) / np.maximum(np.abs(left.y), self.scale)
-            return Trial(z, at.y, at.d, wrong, float(np.max(moved[self._storages], initial=0.0)))
+            jump = float(np.max(moved[self._storages], initial=0.0))
+            return Trial(z, at.y, at.d, wrong, jump, bool(wrong) or consistency.regular)
 
         ahead = True
         trial, touched = self._as_before(attempt, left, z) if not held else None, frozenset[int]()
@@ -168,7 +172,7 @@ class EventHandler:
         guess = z.copy()
         guess[self._switches] = known
         trial = attempt(guess)
-        return None if trial is None or trial.contradicted or trial.jump > NEAR else trial
+        return None if trial is None or trial.contradicted or trial.jump > NEAR or not trial.regular else trial
 
     def _remember_modes(self, left: Instant, z: Array, found: Array) -> None:
         if len(self._expected) >= EXPECTED:
@@ -177,10 +181,14 @@ class EventHandler:
             key = left.z[self._usual].tobytes() + z[self._usual].tobytes()
             self._expected[key] = found[self._switches]
 
-    def _zones(self, at: Instant) -> tuple[Array, Array]:
-        """The root functions, and what counts as zero for each."""
-        g = self.model.roots(at.t, at.y, at.d, at.z)
-        return g, np.maximum(margin(self.model, at, self.scale, NEAR, g), self._zone)
+    def zones(self, at: Instant) -> tuple[Array, Array]:
+        """The root functions, and what counts as zero for each.  Those of the last instant are remembered."""
+        y, d, z, g, zone = self._looked
+        if y is not at.y or d is not at.d or not np.array_equal(z, at.z):
+            g = self.model.roots(at.t, at.y, at.d, at.z)
+            zone = np.maximum(margin(self.model, at, self.scale, NEAR, g), self._zone)
+            self._looked = (at.y, at.d, at.z, g, zone)
+        return g, zone
 
     def _impulses(self, happening: Happening, left: Instant, trial: Trial, held: dict[int, float]) -> None:
         """Storages that jumped although nobody reset them."""
@@ -194,6 +202,18 @@ class EventHandler:
                     _entry(left.t, "impulse", f"{unknown.name} jumps by {jump:.6g}", unknown.name, unknown.span,
                            f"{left.y[i]:.9g}", f"{trial.y[i]:.9g}")
                 )  # fmt: skip
+
+    def _struck(self, at: Instant, impulse: Array | None) -> dict[int, float]:
+        """Modes that an impulse contradicts: a diode does not block an infinite voltage."""
+        if impulse is None:
+            return {}
+        part = float(np.max(np.abs(impulse) / self.scale, initial=0.0))
+        if part <= NEAR:
+            return {}
+        g, zone = self.zones(at)
+        infinite = self.model.roots(at.t, at.y + impulse / (part * NEAR), at.d, at.z)
+        moved = np.isfinite(infinite) & (np.abs(infinite - g) > 1e-3 * np.abs(g) / NEAR)
+        return self.modes.contradicted(self.model, at, zone, np.where(moved, infinite, 0.0))
 
     def _leaving(self, at: Instant, g: Array, zone: Array) -> dict[int, float]:
         """Relations that sit on their root and are about to leave it toward the side that contradicts their mode: a

@@ -23,13 +23,19 @@ SMOOTH = 1e-10
 @dataclass(frozen=True, slots=True)
 class Trial:
     """Values found for one set of modes; `contradicted` says which modes they disagree with, `jump` how far they
-    moved."""
+    moved, `regular` whether all values are determined."""
 
     z: Array
     y: Array
     d: Array
     contradicted: dict[int, float]
     jump: float = 0.0
+    regular: bool = True
+
+    @property
+    def rank(self) -> tuple[bool, bool, float]:
+        """Of trials that agree the lowest is taken: without a jump, with all values determined, nearest."""
+        return (self.jump > SMOOTH, not self.regular, self.jump)
 
 
 Attempt = Callable[[Array], Trial | None]
@@ -39,13 +45,17 @@ Attempt = Callable[[Array], Trial | None]
 def settle(attempt: Attempt, z: Array, modes: Modes) -> tuple[Trial | None, frozenset[int]]:
     """Modes and values that agree, and the modes that were changed on the way.  None: no combination agrees."""
     seen, touched = set[bytes](), set[int]()
+    best: Trial | None = None
     for _ in range(ROUNDS):
         seen.add(z.tobytes())
         trial = attempt(z)
         if trial is None:
             break
         if not trial.contradicted:
-            return trial, frozenset(touched)
+            if trial.regular:
+                return trial, frozenset(touched)
+            best = trial  # ideal elements that leave something open: others that rest may determine it
+            break
         touched.update(trial.contradicted)
         z = trial.z.copy()
         for k, value in trial.contradicted.items():
@@ -53,11 +63,11 @@ def settle(attempt: Attempt, z: Array, modes: Modes) -> tuple[Trial | None, froz
         if z.tobytes() in seen:
             break
     wide = [k for k in modes.continuous if _open(modes, k)]
-    narrow = [k for k in wide if k in touched]
+    narrow = [k for k in wide if k in touched] if best is None else []
     for chosen in (narrow, wide) if narrow and len(narrow) < len(wide) else (wide,):
-        trial = _search(attempt, z, modes, chosen, seen)
-        if trial is not None:
-            return trial, frozenset(touched)
+        best = _search(attempt, z, modes, chosen, seen, best)
+        if best is not None:
+            return best, frozenset(touched)
     return None, frozenset(touched or wide)
 
 
@@ -67,16 +77,17 @@ def _open(modes: Modes, k: int) -> bool:
     return mode.kind in ("relation", "coulomb") and not mode.time_only
 
 
-def _search(attempt: Attempt, z: Array, modes: Modes, chosen: list[int], seen: set[bytes]) -> Trial | None:
-    best: Trial | None = None
+def _search(
+    attempt: Attempt, z: Array, modes: Modes, chosen: list[int], seen: set[bytes], best: Trial | None
+) -> Trial | None:
     for candidate in islice(_combinations(z, modes, chosen), COMBINATIONS):
         if candidate.tobytes() in seen:
             continue
         seen.add(candidate.tobytes())
         trial = attempt(candidate)
-        if trial is not None and not trial.contradicted and (best is None or trial.jump < best.jump):
+        if trial is not None and not trial.contradicted and (best is None or trial.rank < best.rank):
             best = trial
-            if best.jump <= SMOOTH:
+            if best.jump <= SMOOTH and best.regular:
                 break
     return best
 
