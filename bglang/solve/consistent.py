@@ -54,6 +54,8 @@ class Consistency:
         rows = model.system.rows
         self.regular = True
         """Whether the instant whose rates were found last determines all unknowns."""
+        self.bound = False
+        """Whether laws bind states alone there: integrators keep such states only as well as their tolerance says."""
         self.impulse: Array | None = None
         """What algebraic variables do in the instant whose values were found last, if they are infinite there."""
         self._known: tuple[Array, Array, Matrix, Matrix, Sorts] | None = None
@@ -232,7 +234,7 @@ class Consistency:
         else:
             f_y, f_d = self.jacobian(at.t, at.y, at.d, at.z)
             sorts = self.sorts(at, f_y, f_d)
-        self.regular = True
+        self.regular, self.bound = True, False
         if sorts.stiff:
             return self._pinned_rates(at, sorts)
         drift = self.model.residual_t(at.t, at.y, at.d, at.z)[sorts.laws] if len(sorts.laws) else np.zeros(0)
@@ -260,6 +262,7 @@ class Consistency:
 
         outcome = _if_it_holds(newton(residual, jacobian, first, scale), jacobian, scale, 1e-6)
         if outcome.singular:  # rates that laws leave open are small; some may say what algebraic variables are
+            self.bound = True
             y, d, good = self._pinned_rates(at, sorts)
             if good:
                 return y, d, good

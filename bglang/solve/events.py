@@ -52,6 +52,7 @@ class EventHandler:
         self.consistency = Consistency(self.model, scale)
         self._storages = np.array([u.kind != "algebraic" for u in self.system.unknowns], dtype=bool)
         self._conditions: list[list[list[bool]]] = []
+        self._bound = False
         self._rates_decide = modes.needs_rates or any(
             row.position is not None and row.differential for row in self.system.rows
         )
@@ -79,6 +80,8 @@ class EventHandler:
     def at_start(self, at: Instant, samples: Sequence[int]) -> Happening:
         """`sample` and `initial()` fire at the start; other conditions that are true there do not."""
         self._remember(at, self._values(at, at))
+        self.consistency.rates(at)
+        self._bound = self.consistency.bound
         self._zone[:] = 0.0
         happening = Happening(at)
         z = at.z.copy()
@@ -94,6 +97,8 @@ class EventHandler:
         """Roots crossed and samples due at one instant."""
         happening = Happening(left)
         self._zone[:] = 0.0
+        if self._bound:
+            left = self._lawful(left)
         z = left.z.copy()
         if roots:
             g = self.model.roots(left.t, left.y, left.d, left.z)
@@ -114,6 +119,12 @@ class EventHandler:
         happening = Happening(at)
         self._act(happening, at, terminal=True)
         return happening
+
+    def _lawful(self, left: Instant) -> Instant:
+        """The left limit with the states where the laws that bind them say."""
+        outcome = self.consistency.values(left, left.z, {})
+        moved = np.max(np.abs(outcome.u - left.y) / np.maximum(np.abs(left.y), self.scale), initial=0.0)
+        return replace(left, y=outcome.u) if outcome.converged and moved <= 100.0 * self.problem.tol else left
 
     # --- solving ----------------------------------------------------------------------------------------------------
 
@@ -146,7 +157,7 @@ class EventHandler:
                     wrong = self._leaving(at, g, zone)
             moved = np.abs(at.y - left.y) / np.maximum(np.abs(left.y), self.scale)
             jump = float(np.max(moved[self._storages], initial=0.0))
-            return Trial(z, at.y, at.d, wrong, jump, bool(wrong) or consistency.regular)
+            return Trial(z, at.y, at.d, wrong, jump, bool(wrong) or consistency.regular, consistency.bound)
 
         ahead = True
         trial, touched = self._as_before(attempt, left, z) if not held else None, frozenset[int]()
@@ -163,6 +174,7 @@ class EventHandler:
             happening.jumped = True
             self._impulses(happening, left, trial, held)
         happening.at = Instant(left.t, trial.y, trial.d, trial.z)
+        self._bound = trial.bound
 
     def _as_before(self, attempt: Attempt, left: Instant, z: Array) -> Trial | None:
         """The modes that the same change led to the last time, if they agree without a jump."""

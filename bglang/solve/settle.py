@@ -23,7 +23,7 @@ SMOOTH = 1e-10
 @dataclass(frozen=True, slots=True)
 class Trial:
     """Values found for one set of modes; `contradicted` says which modes they disagree with, `jump` how far they
-    moved, `regular` whether all values are determined."""
+    moved, `regular` whether all values are determined, `bound` whether laws bind states."""
 
     z: Array
     y: Array
@@ -31,6 +31,7 @@ class Trial:
     contradicted: dict[int, float]
     jump: float = 0.0
     regular: bool = True
+    bound: bool = False
 
     @property
     def rank(self) -> tuple[bool, bool, float]:

@@ -12,7 +12,6 @@ from bglang.solve.failure import explain_failure
 from bglang.solve.initialise import margin
 from bglang.solve.integrators import Integrator, Settings, Status, make_integrator
 from bglang.solve.method import choose
-from bglang.solve.model import Array
 from bglang.solve.native_model import NativeModel
 from bglang.solve.polish import RootSearch
 
@@ -102,9 +101,10 @@ class SmoothRun:
         near = (np.abs(g) <= RESTS * zone) & (side != IGNORED)
         near[self._loose] = False
         if near.any():
-            step = 1e-5 * max(self.problem.stop - self.problem.start, 1e-300)
-            ahead = self.model.roots(at.t + step, at.y + step * at.d, at.d, at.z)
-            resting = np.flatnonzero(near & (np.abs(ahead - g) <= RESTS * zone))
+            step = 1e-6 * max(self.problem.stop - self.problem.start, 1e-300)
+            one, two = (self.model.roots(at.t + h, at.y + h * at.d, at.d, at.z) for h in (step, 2.0 * step))
+            moves = 10.0 * np.abs(2.0 * one - 1.5 * g - 0.5 * two)  # what its rate brings in ten steps
+            resting = np.flatnonzero(near & (moves <= RESTS * zone))
             self._loose = np.concatenate([self._loose, resting])
             self._meant = np.concatenate([self._meant, side[resting]])
             side[resting] = IGNORED
