@@ -14,7 +14,7 @@ from bglang.equations.system import column, present
 from bglang.records import dataclass, replace
 from bglang.solve.blocks import beside, empty, nonzero, over, units
 from bglang.solve.model import DENSE, Array, Matrix, Model, Numbers
-from bglang.solve.newton import Factors, Outcome, holds, newton
+from bglang.solve.newton import Factors, Jacobian, Outcome, holds, newton
 from bglang.solve.quick import Inverses, quick_rates, quick_values
 
 ROUNDING = 1e-8
@@ -52,6 +52,12 @@ class Consistency:
     def __init__(self, model: Model, scale: Array):
         self.model, self.scale = model, scale
         rows = model.system.rows
+        self.regular = True
+        """Whether the instant whose rates were found last determines all unknowns."""
+        self.bound = False
+        """Whether laws bind states alone there: integrators keep such states only as well as their tolerance says."""
+        self.impulse: Array | None = None
+        """What algebraic variables do in the instant whose values were found last, if they are infinite there."""
         self._known: tuple[Array, Array, Matrix, Matrix, Sorts] | None = None
         self._inverses = Inverses()
         self._sorts: dict[bytes, Sorts] = {}
@@ -99,7 +105,7 @@ class Consistency:
 
     def values(self, left: Instant, z: Array, held: dict[int, float]) -> Outcome:
         """y after an instant: sums of balances stay, laws and positions hold, `held` unknowns take the given value."""
-        self._known = None
+        self._known = self.impulse = None
         before = left.y.copy()
         for i, value in held.items():
             before[i] = value
@@ -138,10 +144,9 @@ class Consistency:
             now_y, now_d = self.jacobian(t, y, at.d, z)
             return over([now_d[balance_rows], now_y[sorts.laws], hold_rows])
 
-        outcome = newton(residual, jacobian, before, self.scale)
-        if outcome.singular and outcome.converged:  # the nearest point to laws that may contradict each other
-            good = holds(outcome.residual, jacobian(outcome.u), outcome.u, self.scale, 1e-8).all()
-            return replace(outcome, converged=bool(good))
+        outcome = _if_it_holds(newton(residual, jacobian, before, self.scale), jacobian, self.scale)
+        if outcome.singular and not outcome.converged:  # laws that bind states alone, as open switches around a coil do
+            return self._impulse(at, held, sorts)
         return outcome
 
     def _quick(self, at: Instant, f: Array, sorts: Sorts, f_y: Array, f_d: Array) -> Outcome | None:
@@ -213,7 +218,10 @@ class Consistency:
             return beside([of_y, over([of_impulse, rest])])
 
         scale = np.concatenate([self.scale, self.scale[columns]])
-        outcome = newton(residual, jacobian, np.concatenate([before, np.zeros(len(columns))]), scale)
+        first = np.concatenate([before, np.zeros(len(columns))])
+        outcome = _if_it_holds(newton(residual, jacobian, first, scale), jacobian, scale)
+        self.impulse = np.zeros(n)
+        self.impulse[columns] = outcome.u[n:]
         return Outcome(outcome.u[:n], outcome.converged, outcome.residual, outcome.iterations, outcome.singular)
 
     # --- rates ------------------------------------------------------------------------------------------------------
@@ -226,6 +234,7 @@ class Consistency:
         else:
             f_y, f_d = self.jacobian(at.t, at.y, at.d, at.z)
             sorts = self.sorts(at, f_y, f_d)
+        self.regular, self.bound = True, False
         if sorts.stiff:
             return self._pinned_rates(at, sorts)
         drift = self.model.residual_t(at.t, at.y, at.d, at.z)[sorts.laws] if len(sorts.laws) else np.zeros(0)
@@ -251,14 +260,17 @@ class Consistency:
             rated = f_d if d is first else self.jacobian(at.t, at.y, d, at.z)[1]
             return over([rated[sorts.balances], law_rows])
 
-        outcome = newton(residual, jacobian, first, scale)
-        good = outcome.converged
-        if good and outcome.singular:  # rates that laws leave open are small; laws that contradict have none
-            good = bool(holds(outcome.residual, jacobian(outcome.u), outcome.u, scale, 1e-6).all())
-        return at.y, outcome.u, good
+        outcome = _if_it_holds(newton(residual, jacobian, first, scale), jacobian, scale, 1e-6)
+        if outcome.singular:  # rates that laws leave open are small; some may say what algebraic variables are
+            self.bound = True
+            y, d, good = self._pinned_rates(at, sorts)
+            if good:
+                return y, d, good
+        return at.y, outcome.u, outcome.converged
 
     def _pinned_rates(self, at: Instant, sorts: Sorts) -> tuple[Array, Array, bool]:
-        """With pins the algebraic variables themselves (the reaction of a sticking friction) follow from the rates."""
+        """With pins the algebraic variables themselves (the reaction of a sticking friction) follow from the rates.
+        So they do where laws bind states alone."""
         n, columns = len(at.y), sorts.algebraic
 
         def split(u: Array) -> tuple[Array, Array]:
@@ -281,10 +293,25 @@ class Consistency:
 
         scale = np.concatenate([self._rate_scale(at.d), self.scale[columns]])
         first = np.concatenate([np.where(np.isfinite(at.d), at.d, 0.0), at.y[columns]])
-        outcome = newton(residual, jacobian, first, scale)
+        outcome = _if_it_holds(newton(residual, jacobian, first, scale), jacobian, scale, 1e-6)
         y, d = split(outcome.u)
+        if outcome.singular:
+            self.regular = self._determined(*self.jacobian(at.t, y, d, at.z))
         return y, d, outcome.converged
+
+    def _determined(self, f_y: Matrix, f_d: Matrix) -> bool:
+        """Whether a step of an integrator determines all unknowns: c F_d + F_y has an inverse for some c."""
+        size = abs(f_y).max() / max(abs(f_d).max(), 1e-300)
+        return any(not Factors(f_y + c * size * f_d, self.scale).singular for c in (1.0, 1e3))
 
     def _rate_scale(self, d: Array) -> Array:
         finite = np.where(np.isfinite(d), np.abs(d), 0.0)
         return np.maximum(np.maximum(finite, self.scale), 1e-9)
+
+
+def _if_it_holds(outcome: Outcome, jacobian: Jacobian, scale: Array, slack: float = 1e-8) -> Outcome:
+    """A singular system may converge to where equations that contradict each other are least wrong: that is none."""
+    if not (outcome.singular and outcome.converged):
+        return outcome
+    good = holds(outcome.residual, jacobian(outcome.u), outcome.u, scale, slack).all()
+    return replace(outcome, converged=bool(good))

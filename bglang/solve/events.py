@@ -53,6 +53,7 @@ class EventHandler:
         self._storages = np.array([kind != "algebraic" for kind in column(self.system.unknowns, "kind")], dtype=bool)
         self._conditions: list[list[list[bool]]] = []
         rows = self.system.rows
+        self._bound = False
         self._rates_decide = modes.needs_rates or any(
             there and rows[r].differential for r, there in enumerate(present(rows, "position"))
         )
@@ -67,6 +68,8 @@ class EventHandler:
         )
         self._switches = np.array([k for k in modes.continuous if modes.modes[k].kind == "relation"], dtype=np.intp)
         self._expected: dict[bytes, Array] = {}
+        none = np.zeros(0)
+        self._looked = (none, none, none, none, none)
 
     def grow(self, y: Array) -> None:
         """Sizes that the variables have shown: what counts as zero follows them."""
@@ -78,6 +81,8 @@ class EventHandler:
     def at_start(self, at: Instant, samples: Sequence[int]) -> Happening:
         """`sample` and `initial()` fire at the start; other conditions that are true there do not."""
         self._remember(at, self._values(at, at))
+        self.consistency.rates(at)
+        self._bound = self.consistency.bound
         self._zone[:] = 0.0
         happening = Happening(at)
         z = at.z.copy()
@@ -93,12 +98,15 @@ class EventHandler:
         """Roots crossed and samples due at one instant."""
         happening = Happening(left)
         self._zone[:] = 0.0
-        if roots:  # how far from zero the located roots were left
-            self._zone[list(roots)] = 2.0 * np.abs(self.model.roots(left.t, left.y, left.d, left.z)[list(roots)])
+        if self._bound:
+            left = self._lawful(left)
         z = left.z.copy()
-        for r in roots:
-            k = self.modes.owner[r]
-            z[k] = self.modes.after_root(k, r, left, self.model)
+        if roots:
+            g = self.model.roots(left.t, left.y, left.d, left.z)
+            for r in roots:
+                k = self.modes.owner[r]
+                z[k] = self.modes.after_root(k, r, left, self.model)
+                self._zone[self.modes.of(k)] = 2.0 * abs(g[r])  # so far from zero the root was left, and its likes
         z[list(samples)] = 1.0
         self._settle(happening, left, z, {})
         self._act(happening, left)
@@ -113,6 +121,12 @@ class EventHandler:
         self._act(happening, at, terminal=True)
         return happening
 
+    def _lawful(self, left: Instant) -> Instant:
+        """The left limit with the states where the laws that bind them say."""
+        outcome = self.consistency.values(left, left.z, {})
+        moved = np.max(np.abs(outcome.u - left.y) / np.maximum(np.abs(left.y), self.scale), initial=0.0)
+        return replace(left, y=outcome.u) if outcome.converged and moved <= 100.0 * self.problem.tol else left
+
     # --- solving ----------------------------------------------------------------------------------------------------
 
     def _settle(self, happening: Happening, left: Instant, z: Array, held: dict[int, float]) -> None:
@@ -126,9 +140,10 @@ class EventHandler:
             if not outcome.converged:
                 failed.append(Instant(left.t, outcome.u, left.d, z))
                 return None
-            at, wrong = Instant(left.t, outcome.u, left.d, z), dict[int, float]()
-            if not self._rates_decide:
-                g, zone = self._zones(at)
+            at = Instant(left.t, outcome.u, left.d, z)
+            wrong = self._struck(at, consistency.impulse)
+            if not wrong and not self._rates_decide and not outcome.singular:
+                g, zone = self.zones(at)
                 wrong = self.modes.contradicted(self.model, at, zone, g)
             if not wrong:
                 y, d, good = consistency.rates(at)
@@ -136,13 +151,14 @@ class EventHandler:
                 if not good:
                     failed.append(at)
                     return None
-                if self._rates_decide:
-                    g, zone = self._zones(at)
+                if self._rates_decide or outcome.singular or y is not outcome.u:
+                    g, zone = self.zones(at)
                     wrong = self.modes.contradicted(self.model, at, zone, g)
                 if not wrong and ahead:
                     wrong = self._leaving(at, g, zone)
             moved = np.abs(at.y - left.y) / np.maximum(np.abs(left.y), self.scale)
-            return Trial(z, at.y, at.d, wrong, float(np.max(moved[self._storages], initial=0.0)))
+            jump = float(np.max(moved[self._storages], initial=0.0))
+            return Trial(z, at.y, at.d, wrong, jump, bool(wrong) or consistency.regular, consistency.bound)
 
         ahead = True
         trial, touched = self._as_before(attempt, left, z) if not held else None, frozenset[int]()
@@ -159,6 +175,7 @@ class EventHandler:
             happening.jumped = True
             self._impulses(happening, left, trial, held)
         happening.at = Instant(left.t, trial.y, trial.d, trial.z)
+        self._bound = trial.bound
 
     def _as_before(self, attempt: Attempt, left: Instant, z: Array) -> Trial | None:
         """The modes that the same change led to the last time, if they agree without a jump."""
@@ -168,7 +185,7 @@ class EventHandler:
         guess = z.copy()
         guess[self._switches] = known
         trial = attempt(guess)
-        return None if trial is None or trial.contradicted or trial.jump > NEAR else trial
+        return None if trial is None or trial.contradicted or trial.jump > NEAR or not trial.regular else trial
 
     def _remember_modes(self, left: Instant, z: Array, found: Array) -> None:
         if len(self._expected) >= EXPECTED:
@@ -177,10 +194,14 @@ class EventHandler:
             key = left.z[self._usual].tobytes() + z[self._usual].tobytes()
             self._expected[key] = found[self._switches]
 
-    def _zones(self, at: Instant) -> tuple[Array, Array]:
-        """The root functions, and what counts as zero for each."""
-        g = self.model.roots(at.t, at.y, at.d, at.z)
-        return g, np.maximum(margin(self.model, at, self.scale, NEAR, g), self._zone)
+    def zones(self, at: Instant) -> tuple[Array, Array]:
+        """The root functions, and what counts as zero for each.  Those of the last instant are remembered."""
+        y, d, z, g, zone = self._looked
+        if y is not at.y or d is not at.d or not np.array_equal(z, at.z):
+            g = self.model.roots(at.t, at.y, at.d, at.z)
+            zone = np.maximum(margin(self.model, at, self.scale, NEAR, g), self._zone)
+            self._looked = (at.y, at.d, at.z, g, zone)
+        return g, zone
 
     def _impulses(self, happening: Happening, left: Instant, trial: Trial, held: dict[int, float]) -> None:
         """Storages that jumped although nobody reset them."""
@@ -194,6 +215,18 @@ class EventHandler:
                     _entry(left.t, "impulse", f"{unknown.name} jumps by {jump:.6g}", unknown.name, unknown.span,
                            f"{left.y[i]:.9g}", f"{trial.y[i]:.9g}")
                 )  # fmt: skip
+
+    def _struck(self, at: Instant, impulse: Array | None) -> dict[int, float]:
+        """Modes that an impulse contradicts: a diode does not block an infinite voltage."""
+        if impulse is None:
+            return {}
+        part = float(np.max(np.abs(impulse) / self.scale, initial=0.0))
+        if part <= NEAR:
+            return {}
+        g, zone = self.zones(at)
+        infinite = self.model.roots(at.t, at.y + impulse / (part * NEAR), at.d, at.z)
+        moved = np.isfinite(infinite) & (np.abs(infinite - g) > 1e-3 * np.abs(g) / NEAR)
+        return self.modes.contradicted(self.model, at, zone, np.where(moved, infinite, 0.0))
 
     def _leaving(self, at: Instant, g: Array, zone: Array) -> dict[int, float]:
         """Relations that sit on their root and are about to leave it toward the side that contradicts their mode: a

@@ -77,15 +77,17 @@ def _consistent(problem: Problem, plan: Plan, modes: Modes, z: Array) -> tuple[P
     guess = problem.starts.copy()
 
     def attempt(z: Array) -> Trial | None:
-        trial_problem, at = _solve(problem, plan, guess, z, failure)
+        trial_problem, at, regular = _solve(problem, plan, guess, z, failure)
         if at is None:
             return None
         scale = problem.sizes(at.y)
         wrong = modes.contradicted(trial_problem.model, at, margin(trial_problem.model, at, scale, 1e-13))
         found[z.tobytes()] = trial_problem
         guess[:] = at.y
-        return Trial(at.z, at.y, at.d, wrong, float(np.max(np.abs(at.y - problem.starts) / scale, initial=0.0)))
+        moved = float(np.max(np.abs(at.y - problem.starts)[storages] / scale[storages], initial=0.0))
+        return Trial(at.z, at.y, at.d, wrong, moved, bool(wrong) or regular)
 
+    storages = np.array([u.kind != "algebraic" for u in problem.system.unknowns], dtype=bool)
     trial, touched = settle(attempt, z, modes)
     if trial is None:
         if failure:
@@ -96,8 +98,8 @@ def _consistent(problem: Problem, plan: Plan, modes: Modes, z: Array) -> tuple[P
 
 def _solve(
     problem: Problem, plan: Plan, guess: Array, z: Array, failure: list[Exception]
-) -> tuple[Problem, Instant | None]:
-    """Values and rates with given modes."""
+) -> tuple[Problem, Instant | None, bool]:
+    """Values and rates with given modes, and whether they are determined."""
     initial = InitialProblem(problem, plan, z, guess)
     outcome = newton(initial.residual, initial.jacobian, initial.first, initial.scale)
     if not outcome.converged or not initial.satisfied(outcome):
@@ -106,7 +108,7 @@ def _solve(
             outcome = second
     if not outcome.converged or not initial.satisfied(outcome):
         failure.append(_no_start(problem, outcome, initial))
-        return problem, None
+        return problem, None, False
     solved, at = initial.read(outcome.u)
     consistency = Consistency(solved.model, problem.sizes(at.y))
     y, d, good = consistency.rates(at)
@@ -115,9 +117,9 @@ def _solve(
         diagnostic = not_finite(problem.system, values, f"at the start (t = {at.t:g})")
         if diagnostic is not None:
             failure.append(SimulationError(diagnostic, at.t))
-            return problem, None
+            return problem, None, False
         d = np.where(np.isfinite(d), d, 0.0)
-    return solved, Instant(at.t, y, d, z)
+    return solved, Instant(at.t, y, d, z), consistency.regular
 
 
 def _check_written(problem: Problem, plan: Plan, at: Instant) -> None:

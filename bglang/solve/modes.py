@@ -34,10 +34,15 @@ class Modes:
         self.owner = [k for k, m in enumerate(self.modes) for _ in m.roots]
         self.continuous = [k for k, m in enumerate(self.modes) if m.kind not in ("sample", "discrete")]
         self.samples = [k for k, m in enumerate(self.modes) if m.kind == "sample"]
+        self.timed = {k for k, m in enumerate(self.modes) if m.time_only or m.kind == "sample"}
         self._two_sided = np.array([self.modes[k].kind == "relation" for k in self.owner], dtype=bool)
         self.needs_rates = any(
             leaf[0] == "d" for m in self.modes for e in (*m.roots, *m.arguments) for leaf in leaves(e)
         )
+
+    def of(self, k: int) -> slice:
+        """The root functions of a mode."""
+        return slice(self.first[k], self.first[k] + len(self.modes[k].roots))
 
     # --- reading modes off values -----------------------------------------------------------------------------------
 

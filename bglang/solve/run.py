@@ -153,11 +153,11 @@ class Run:
             if self.meter is not None:
                 self.meter.event(left, happening.at)
             self._take(happening)
-            changed = [self.modes.owner[r] for r in roots] or list(samples)
-            pile = self.watch.note(left.t, [k for k in dict.fromkeys(changed) if not self.modes.modes[k].time_only])
+            changed = [self.modes.owner[r] for r in roots] or samples
+            pile = self.watch.note(left.t, dict.fromkeys(changed), self.modes.timed)
         if clocks.monotonic() - self._told > PATIENCE:
             self.progress(left.t)
-        if pile is not None and self.modes.modes[pile.modes[0]].kind != "sample":
+        if pile is not None:
             if pile.kind == "chattering" and find_surface(self.system, self.model, pile.modes) is not None:
                 raise Chattering(pile.modes)
             raise self._piled_up(pile)

@@ -13,8 +13,6 @@ from bglang.solve.failure import explain_failure
 from bglang.solve.initialise import margin
 from bglang.solve.integrators import Integrator, Settings, Status, make_integrator
 from bglang.solve.method import choose
-from bglang.solve.model import Array
-from bglang.solve.modes import STICK
 from bglang.solve.native_model import NativeModel
 from bglang.solve.polish import RootSearch
 
@@ -23,6 +21,8 @@ if TYPE_CHECKING:
 
 IGNORED = 2
 """The side of a root that the integrator does not watch."""
+RESTS = 0.01
+"""A root rests at zero when it is and stays within this part of what counts as zero at events."""
 SHORTER = 0.1
 """The first step after an event, at most this part of the time since the one before."""
 SMALLEST = 1e-9
@@ -41,7 +41,6 @@ class SmoothRun:
         choice = choose(self.problem, run.at)
         run.stats.method, run.stats.reason = choice.method, choice.reason
         self._timed = np.array(run.clock.roots, dtype=np.intp)
-        self._frictions = [k for k in run.modes.continuous if run.modes.modes[k].kind == "coulomb"]
         self._loose = np.zeros(0, dtype=np.intp)
         self._meant = np.zeros(0, dtype=np.int32)
         self._last_event = run.at.t
@@ -91,7 +90,7 @@ class SmoothRun:
         self._loose = np.zeros(0, dtype=np.intp)
         self._meant = np.zeros(0, dtype=np.int32)
         if len(side):
-            g = self.model.roots(at.t, at.y, at.d, at.z)
+            g, _ = self.run_.handler.zones(at)
             wrong = np.flatnonzero((side != IGNORED) & (side * g < 0.0))
             if len(wrong):
                 step = 1e-7 * max(self.problem.stop - self.problem.start, 1e-300)
@@ -99,20 +98,20 @@ class SmoothRun:
                 self._loose = wrong[np.abs(ahead - g)[wrong] <= 1e-6 * np.abs(g)[wrong]]
                 self._meant = side[self._loose].copy()
                 side[self._loose] = 0
-            if any(at.z[k] == STICK for k in self._frictions):
-                self._let_rest(at, side, g)
+            self._let_rest(at, side)
         return side
 
-    def _let_rest(self, at: Instant, side: NDArray[np.int32], g: Array) -> None:
-        """Roots that a sticking friction holds at zero (the `abs(f)` of its own law) do not move: their sign is
-        rounding, and nothing is to be seen there."""
-        zone = margin(self.model, at, self.run_.handler.scale, 1e-12)
-        near = (np.abs(g) <= zone) & (side != IGNORED)
+    def _let_rest(self, at: Instant, side: NDArray[np.int32]) -> None:
+        """Roots that the present modes hold at zero do not move (the `abs(f)` of a friction that sticks, the current
+        of a diode that others keep from conducting): their sign is rounding, and nothing is to be seen there."""
+        g, zone = self.run_.handler.zones(at)
+        near = (np.abs(g) <= RESTS * zone) & (side != IGNORED)
         near[self._loose] = False
         if near.any():
-            step = 1e-5 * max(self.problem.stop - self.problem.start, 1e-300)
-            ahead = self.model.roots(at.t + step, at.y + step * at.d, at.d, at.z)
-            resting = np.flatnonzero(near & (np.abs(ahead - g) <= zone))
+            step = 1e-6 * max(self.problem.stop - self.problem.start, 1e-300)
+            one, two = (self.model.roots(at.t + h, at.y + h * at.d, at.d, at.z) for h in (step, 2.0 * step))
+            moves = 10.0 * np.abs(2.0 * one - 1.5 * g - 0.5 * two)  # what its rate brings in ten steps
+            resting = np.flatnonzero(near & (moves <= RESTS * zone))
             self._loose = np.concatenate([self._loose, resting])
             self._meant = np.concatenate([self._meant, side[resting]])
             side[resting] = IGNORED

@@ -2,7 +2,7 @@
 
 import itertools
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 
 from bglang.records import dataclass
 
@@ -31,8 +31,8 @@ class Watch:
         self._run = max(stop - start, 1e-300)
         self._times: dict[int, deque[float]] = {}
 
-    def note(self, t: float, modes: Iterable[int]) -> PileUp | None:
-        """An event at which some modes changed."""
+    def note(self, t: float, modes: Iterable[int], timed: Container[int]) -> PileUp | None:
+        """An event at which some modes changed; those that time alone decides make no series, but may crowd."""
         crowded = list[int]()
         for k in modes:
             times = self._times.setdefault(k, deque(maxlen=CROWD))
@@ -40,7 +40,7 @@ class Watch:
                 times.append(t)
             else:
                 times.append(times[-1])
-            limit = self._limit(times)
+            limit = None if k in timed else self._limit(times)
             if limit is not None:
                 return PileUp("zeno", limit, (k,))
             if len(times) == CROWD and times[-1] - times[0] <= INSTANT * self._run:
