@@ -94,7 +94,7 @@ def _table(options: argparse.Namespace) -> int:
 
 
 def _compare(options: argparse.Namespace) -> int:
-    from bglang.results.compare import compare
+    from bglang.results.comparison import compare
 
     comparison = compare(_load(options.a), _load(options.b), options.vars or None)
     print(comparison)

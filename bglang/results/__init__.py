@@ -6,7 +6,7 @@ from bglang.results.record import Audit, Column, EnergyEntry, Event, Stats
 from bglang.results.result import MANY_COLUMNS, Result
 
 if TYPE_CHECKING:
-    from bglang.results.compare import Comparison, Difference, compare
+    from bglang.results.comparison import Comparison, Difference, compare
 
 __all__ = [
     "MANY_COLUMNS", "Audit", "Column", "Comparison", "Difference", "EnergyEntry", "Event", "Result", "Stats", "compare",
@@ -19,4 +19,4 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module 'bglang.results' has no attribute {name!r}")
     from importlib import import_module
 
-    return getattr(import_module("bglang.results.compare"), name)
+    return getattr(import_module("bglang.results.comparison"), name)

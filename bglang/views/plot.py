@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bglang.diagnostics import UsageError
-from bglang.results.compare import overlay_names
+from bglang.results.comparison import overlay_names
 from bglang.results.result import Result, needs
 from bglang.views.braille import Canvas
 
