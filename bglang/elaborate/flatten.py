@@ -45,6 +45,9 @@ def flatten(root: Instance, demand: Sequence[ast.Name]) -> ir.BondGraph:
     output = Output(ctx)
     laws = [laws_of(element) for element in elements]
     collected = collect(ctx.equations)
+    for thing in things:  # values may ask for integrals of what is written before them
+        if type(thing) is ValueComponent:
+            thing.bound()
     for name in demand:
         ask(name, root)
     for thing in things:

@@ -47,8 +47,9 @@ class ModeTable:
         if is_flat(e) and e[0] not in MODAL and e[0] not in ENPORT:
             return e
         operations = {node[0] for node in postorder(e)}
-        if not operations.isdisjoint(ENPORT):
+        if not operations.isdisjoint(("table", "pwlin")):
             self._need_inverse_tables(e)
+        if not operations.isdisjoint(ENPORT):
             e = expand(e, self.tables)
             operations = {node[0] for node in postorder(e)}
         if operations.isdisjoint(MODAL):

@@ -24,10 +24,11 @@ class Unit:
         return Unit(_add(self.dimension, other.dimension, 1), self.scale * other.scale)
 
     def __truediv__(self, other: "Unit") -> "Unit":
-        return Unit(_add(self.dimension, other.dimension, -1), self.scale / other.scale)
+        scale = self.scale / other.scale if other.scale else math.nan
+        return Unit(_add(self.dimension, other.dimension, -1), scale)
 
     def __pow__(self, exponent: float) -> "Unit":
-        return Unit(tuple(round(d * exponent, 9) for d in self.dimension), self.scale**exponent)
+        return Unit(tuple(round(d * exponent, 9) for d in self.dimension), _power(self.scale, exponent))
 
     def fits(self, other: "Unit") -> bool:
         """The same quantity on the same scale."""
@@ -38,6 +39,14 @@ class Unit:
     def plain(self) -> bool:
         """A pure number, in whatever scale."""
         return not any(self.dimension)
+
+
+def _power(scale: float, exponent: float) -> float:
+    """Scales of units from a source may be anything; one that is too large or too small fits nothing."""
+    try:
+        return float(scale**exponent)
+    except (OverflowError, ZeroDivisionError):
+        return math.nan
 
 
 def _add(a: Dimension, b: Dimension, sign: int) -> Dimension:
@@ -124,6 +133,10 @@ _PREFIXES = {
 }  # fmt: skip
 
 
+SMALLEST = 1e-100
+"""A unit that is smaller, or larger than the inverse, is a slip."""
+
+
 class UnknownUnit(Exception):
     """A text that is not a unit; the message says which part of it."""
 
@@ -137,6 +150,8 @@ def parse_unit(text: str) -> Unit:
     unit = parser.product()
     if parser.peek() is not None:
         raise UnknownUnit(f"`{parser.peek()}` cannot stand there")
+    if not SMALLEST < unit.scale < 1 / SMALLEST:
+        raise UnknownUnit("it is beyond all measure")
     return unit
 
 

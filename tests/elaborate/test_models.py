@@ -105,6 +105,14 @@ def test_a_parameter_that_varies_modulates() -> None:
     assert [(v.name, v.kind) for v in g.variables] == [("w.q", "displacement")]
 
 
+def test_a_value_may_ask_for_the_integral_of_a_junction_declared_before_it() -> None:
+    g = graph(
+        """block B input Real u; Real y = 2*u; end B;
+        model M J0 a; J1 w; C c(C = 1); I i(I = 1); B b(u = a.p); Real x = w.q; bonds a -> w -> i; a -> c; end M;"""
+    )
+    assert {"der(w.q) = w.f", "der(a.p) = a.e", "b.u = a.p", "x = w.q"} <= set(equations(g))
+
+
 def test_an_element_without_law_is_symbolic() -> None:
     g = graph("model M R r; C c; I i; TF t; GY y; J1 a, b, d; bonds a -> r, c, i; a -> t -> b -> y -> d; end M;")
     assert all(element(g, n).symbolic for n in ("r", "c", "i", "t", "y"))

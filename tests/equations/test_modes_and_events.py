@@ -4,6 +4,7 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parents[1])]
@@ -11,6 +12,7 @@ sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parents[1])]
 from build import Build  # noqa: E402
 from derived import Point, discrete, system_of, when, with_assertion, with_whens  # noqa: E402
 
+import bglang  # noqa: E402
 from bglang.diagnostics import Report, SourceError  # noqa: E402
 from bglang.equations.system import Assign, Reinit, System  # noqa: E402
 from bglang.expr import Expr, var  # noqa: E402
@@ -391,3 +393,11 @@ def test_power_can_be_read() -> None:
     found = {name: point.output(f"power of {name}") for name in ("push", "load", "mass", "drive")}
     assert found == {"push": 20.0, "load": -8.0, "mass": 12.0, "drive": 20.0}
     assert all(point.output(f"{name}.power") == number for name, number in found.items())
+
+
+def test_a_linear_table_alone_is_inverted_by_swapping_its_columns() -> None:
+    text = "model M J1 v; I m(I = 1); C c({}, q(start = 0.5)); bonds v -> m, c; end M;"
+    given = bglang.loads(text.format('q = 2*table(e, [-9, -8; 0, 0; 0.1, 0.3; 9, 12], outside = "linear")'))
+    swapped = bglang.loads(text.format('e = table(q/2, [-8, -9; 0, 0; 0.3, 0.1; 12, 9], outside = "linear")'))
+    a, b = (model.simulate(stop=4, tol=1e-9, points=41) for model in (given, swapped))
+    assert np.allclose(a["m.p"], b["m.p"], atol=1e-7) and len(a.events) == len(b.events) > 0

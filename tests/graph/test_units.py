@@ -43,7 +43,29 @@ def test_scales(text: str, scale: float) -> None:
     assert parse_unit(text).scale == pytest.approx(scale, rel=1e-12)
 
 
-@pytest.mark.parametrize("text", ["", "foo", "N.", "m//s", "(m", "m^", "m^x", "kg.m2)", "m^99", "^2", "." * 300])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "foo",
+        "N.",
+        "m//s",
+        "(m",
+        "m^",
+        "m^x",
+        "kg.m2)",
+        "m^99",
+        "^2",
+        "." * 300,
+        "m/0",
+        "0",
+        "Ym20",
+        "1e300.1e300",
+        "s/1e400",
+        "0^-1",
+        "(0)^0.5",
+    ],
+)
 def test_wrong_units(text: str) -> None:
     with pytest.raises(UnknownUnit):
         parse_unit(text)
