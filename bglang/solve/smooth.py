@@ -13,8 +13,10 @@ from bglang.solve.failure import explain_failure
 from bglang.solve.initialise import margin
 from bglang.solve.integrators import Integrator, Settings, Status, make_integrator
 from bglang.solve.method import choose
+from bglang.solve.model import Array
 from bglang.solve.native_model import NativeModel
 from bglang.solve.polish import RootSearch
+from bglang.solve.problem import Problem
 
 if TYPE_CHECKING:
     from bglang.solve.run import Run
@@ -29,6 +31,42 @@ SMALLEST = 1e-9
 """... but never shorter than this part of the run."""
 LOOSE_WINDOWS = 200
 """While a root is loose the integrator comes back that many times in a run, to see where it went."""
+
+
+def longest_step(problem: Problem, method: str) -> float:
+    """Radau's error estimate is damped where a model is stiff, so its steps may outgrow the polynomial that gives
+    the rows between them (a stiff circuit that follows a slow source).  That error goes with the fourth power of
+    the step; a bound that goes with the fourth root of the tolerance keeps it in its place at little cost."""
+    if problem.options.max_step is not None:
+        return problem.options.max_step
+    if method != "radau" or problem.options.step is not None:
+        return np.inf
+    part: float = max(0.002, 0.4 * problem.tol**0.25)
+    return (problem.stop - problem.start) * part
+
+
+def integrator_settings(problem: Problem, method: str, grid: Array, merge: float) -> Settings:
+    """How a problem wants to be integrated by one method, with rows on the grid and at every step."""
+    return Settings(
+        method=method,  # type: ignore[arg-type]
+        rtol=problem.tol,
+        nominal=np.where(problem.nominal > 0.0, problem.nominal, np.nan),
+        groups=_groups(problem),
+        times=grid,
+        every_step=True,
+        max_step=longest_step(problem, method),
+        step=problem.options.step,
+        root_merge=merge,
+    )
+
+
+def _groups(problem: Problem) -> NDArray[np.int64]:
+    """Unknowns of one unit share what counts as small; without a unit, those of one sort."""
+    unknowns = problem.system.unknowns
+    pairs = zip(column(unknowns, "unit"), column(unknowns, "kind"), strict=True)
+    numbers = dict[str, int]()
+    words = (unit or ("algebraic" if kind == "algebraic" else "stored") for unit, kind in pairs)
+    return np.array([numbers.setdefault(word, len(numbers)) for word in words], dtype=np.int64)
 
 
 class SmoothRun:
@@ -46,38 +84,9 @@ class SmoothRun:
         self._last_event = run.at.t
         self.integrator = self._make(choice.method)
 
-    def _longest(self, method: str) -> float:
-        """Radau's error estimate is damped where a model is stiff, so its steps may outgrow the polynomial that gives
-        the rows between them (a stiff circuit that follows a slow source).  That error goes with the fourth power of
-        the step; a bound that goes with the fourth root of the tolerance keeps it in its place at little cost."""
-        if method != "radau" or self.problem.options.step is not None:
-            return np.inf
-        part: float = max(0.002, 0.4 * self.problem.tol**0.25)
-        return (self.problem.stop - self.problem.start) * part
-
     def _make(self, method: str) -> Integrator:
-        problem, options = self.problem, self.problem.options
-        nominal = np.where(problem.nominal > 0.0, problem.nominal, np.nan)
-        settings = Settings(
-            method=method,  # type: ignore[arg-type]
-            rtol=problem.tol,
-            nominal=nominal,
-            groups=self._groups(),
-            times=self.run_.grid,
-            every_step=True,
-            max_step=self._longest(method) if options.max_step is None else options.max_step,
-            step=options.step,
-            root_merge=self.run_.merge,
-        )
+        settings = integrator_settings(self.problem, method, self.run_.grid, self.run_.merge)
         return make_integrator(self.model.addresses(), settings, self.run_.sink, self.run_.progress)
-
-    def _groups(self) -> NDArray[np.int64]:
-        """Unknowns of one unit share what counts as small; without a unit, those of one sort."""
-        unknowns = self.problem.system.unknowns
-        pairs = zip(column(unknowns, "unit"), column(unknowns, "kind"), strict=True)
-        numbers = dict[str, int]()
-        words = (unit or ("algebraic" if kind == "algebraic" else "stored") for unit, kind in pairs)
-        return np.array([numbers.setdefault(word, len(numbers)) for word in words], dtype=np.int64)
 
     def sides(self, at: Instant) -> NDArray[np.int32]:
         """The sign that each root has in the present modes.
