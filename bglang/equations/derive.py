@@ -66,7 +66,7 @@ def _derive(graph: BondGraph, causality: Causality, report: Report) -> System:
     discrete = read_discrete(draft, maker)
     define_derivatives(draft, maker)
     report.raise_if_errors()
-    inliner = Inliner(draft, [*discrete.expressions(), *(side for e in initial for side in (e.left, e.right))])
+    inliner = Inliner(draft, maker, [*discrete.expressions(), *(side for e in initial for side in (e.left, e.right))])
     report.raise_if_errors()
     rows = reduce_index(draft, maker, assemble_rows(draft, inliner))
     report.raise_if_errors()

@@ -13,7 +13,7 @@ from bglang.causality.result import Causality, PortKey
 from bglang.diagnostics import Report
 from bglang.equations.system import Row, Unknown
 from bglang.expr import Expr
-from bglang.graph.ir import BondGraph, End
+from bglang.graph.ir import BondGraph, End, Law
 from bglang.records import dataclass, field
 from bglang.source import Span
 
@@ -82,6 +82,9 @@ class Draft:
     values: dict[Key, Expr] = field(default_factory=dict[Key, Expr])
     setters: dict[Key, int] = field(default_factory=dict[Key, int])
     """The element whose law gives a variable its value: where loops are best cut."""
+    straighter: dict[Key, Law] = field(default_factory=dict[Key, Law])
+    """For values that are roots: the same law without a root, over names, for a loop that is cut there.  A root has an
+    infinite slope at zero, where Newton's method stands still."""
     leaves: dict[Key, Leaf] = field(default_factory=dict[Key, Leaf])
     """Variables that are unknowns of the system: ("y", i), and ("d", i) for rates."""
     open_variables: dict[Key, None] = field(default_factory=dict[Key, None])

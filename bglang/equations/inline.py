@@ -6,7 +6,7 @@ unknown with the equation 0 = y - value.
 
 from bglang.diagnostics import error
 from bglang.equations.draft import Draft, Key, Leaf
-from bglang.equations.maker import keys_of
+from bglang.equations.maker import Maker, keys_of
 from bglang.equations.order import components, cut
 from bglang.equations.system import Row, Unknown
 from bglang.expr import Expr, call, neg, product, total
@@ -25,8 +25,8 @@ LARGE = 100
 class Inliner:
     """Knows each variable's final expression, over unknowns, rates, parameters, modes and time."""
 
-    def __init__(self, draft: Draft, roots: list[Expr]) -> None:
-        self.draft = draft
+    def __init__(self, draft: Draft, maker: Maker, roots: list[Expr]) -> None:
+        self.draft, self._maker = draft, maker
         self.done: dict[Key, Expr] = dict(draft.leaves)
         self.size: dict[Key, int] = dict.fromkeys(draft.leaves, 1)
         self.rates = self._rate_variables()
@@ -76,7 +76,12 @@ class Inliner:
             assert isinstance(leaf, tuple)
             if leaf[0] == "y":
                 component, span = self._origin(key)
-                self.draft.rows[leaf[1]] = Row(call("-", leaf, self(self.draft.values[key])), False, component, span)
+                law = self.draft.straighter.get(key)
+                if law is None:
+                    residual = call("-", leaf, self(self.draft.values[key]))
+                else:
+                    residual = self(self._maker.make(law.value, component, law.span))
+                self.draft.rows[leaf[1]] = Row(residual, False, component, span)
 
     def _check_derivatives(self, part: list[Key]) -> None:
         """`der` of a bond's variable must not close a loop on itself.

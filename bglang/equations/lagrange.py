@@ -351,7 +351,8 @@ class _Deriver:
         discrete = read_discrete(draft, maker)
         define_derivatives(draft, maker)
         report.raise_if_errors()
-        inliner = Inliner(draft, [*discrete.expressions(), *(side for e in initial for side in (e.left, e.right))])
+        sides = [side for e in initial for side in (e.left, e.right)]
+        inliner = Inliner(draft, maker, [*discrete.expressions(), *sides])
         report.raise_if_errors()
         rows = reduce_index(draft, maker, assemble_rows(draft, inliner), multipliers | {-1})
         unknowns, first = settle_starts(draft, maker, inliner, initial)

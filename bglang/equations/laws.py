@@ -5,6 +5,8 @@ of the system.  Where it does not (the law is wanted the other way round: flow f
 and the wanted variable is the unknown.
 """
 
+from dataclasses import replace
+
 from bglang.equations.draft import Attachment, Draft
 from bglang.equations.friction import Friction, Frictions
 from bglang.equations.maker import Maker
@@ -14,6 +16,7 @@ from bglang.equations.structure import leave_open
 from bglang.equations.system import Row
 from bglang.expr import Expr, call, neg, product, var
 from bglang.expr.invert import invert
+from bglang.expr.odd import has_root
 from bglang.expr.walk import depends, leaf_set
 from bglang.graph.ir import Element, Law
 
@@ -134,6 +137,7 @@ class _Oriented:
                 self._keep_implicit(port, value if given is None else call("-", value, given), law)
             else:
                 self._set_value(port, solved, law)
+                self._look_for_straighter(port, solved, law)
         for friction in frictions:
             self._add_friction(friction, law)
 
@@ -175,6 +179,19 @@ class _Oriented:
         key = place.leaf(letter)[1]
         self.draft.values[key] = made if place.sign(letter) > 0 else neg(made)
         self.draft.setters[key] = self.element.id
+
+    def _look_for_straighter(self, port: int, value: Expr, law: Law) -> None:
+        """The law the other way round, where that has no root: what an algebraic loop through it is solved with."""
+        if not has_root(value) or self.element.ports[port].kind in STATE:
+            return
+        wanted = var(self._name(port))
+        for letter in "ef":
+            other = var(self._name(port, letter))
+            if other != wanted and depends(value, other):
+                found = invert(value, other, wanted, self.tables)
+                if found is not None and not has_root(found):
+                    key = self.places[port].leaf(self.wanted[port])[1]
+                    self.draft.straighter[key] = replace(law, value=("noEvent", call("-", other, found)))
 
     def _keep_implicit(self, port: int, residual: Expr, law: Law) -> None:
         key = self.places[port].leaf(self.wanted[port])[1]

@@ -16,6 +16,7 @@ from bglang.expr import Expr, call, neg, product
 from bglang.expr.core import LEAVES, operands
 from bglang.expr.expand import ENPORT, expand
 from bglang.expr.invert import INVERSE_MARK, inverse_table
+from bglang.expr.odd import continuous
 from bglang.expr.walk import is_flat, leaf_set, postorder, rebuild, rewrite, tree_size
 from bglang.graph.ir import BondGraph, Table
 from bglang.records import replace
@@ -55,6 +56,7 @@ class ModeTable:
         if operations.isdisjoint(MODAL):
             return e
         self._component, self._span = component, span
+        e = continuous(e)
         return self._walk(guard_branches(e) if "sqrt" in operations and "if" in operations else e)
 
     def add(self, mode: Mode) -> Node:

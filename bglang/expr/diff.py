@@ -5,7 +5,8 @@ extra.  Operations with branches (`abs`, `min`, `if`, ...) are differentiated by
 (`sign`, `floor`, relations, `pre`) has derivative zero.
 
 The slope of `sqrt` at zero is infinite, which no Jacobian can hold: there the derivative stops growing when the root is
-below `SLOPE_LIMIT`.  The value of the function itself is never touched.
+below `SLOPE_LIMIT`; that of other powers below one stops where their base is `LEAST_BASE`.  The value of the function
+itself is never touched.
 """
 
 import math
@@ -17,6 +18,7 @@ from bglang.expr.expand import expand_node
 from bglang.expr.walk import postorder
 
 SLOPE_LIMIT = 1e-10
+LEAST_BASE = SLOPE_LIMIT**2
 Node = tuple[Any, ...]
 
 CONSTANT = frozenset((
@@ -149,7 +151,10 @@ def _power_slope(node: Node, args: Node, inner: list[Expr]) -> Expr:
     (a, b), (da, db) = args, inner
     terms = []
     if da != 0.0:
-        terms.append(product([b, call("^", a, call("-", b, 1.0)), da]))
+        base = a
+        if isinstance(a, tuple) and (isinstance(b, tuple) or 0.0 < b < 1.0):
+            base = ("noEvent", ("if", ("<", ("abs", a), LEAST_BASE), LEAST_BASE, a))
+        terms.append(product([b, call("^", base, call("-", b, 1.0)), da]))
     if db != 0.0:
         terms.append(product([node, call("log", a), db]))
     return total(terms)

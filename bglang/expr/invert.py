@@ -13,6 +13,7 @@ from typing import Any, Literal
 from bglang.expr.core import LEAVES, Expr, call, neg, operands, product, total
 from bglang.expr.diff import choose, diff
 from bglang.expr.expand import expand_node
+from bglang.expr.odd import odd_power, root_of
 from bglang.expr.walk import contains, depends, postorder, rebuild
 from bglang.graph.ir import Table
 
@@ -121,7 +122,7 @@ def _peel(e: Node, own: Expr, result: Expr, tables: Tables) -> tuple[Expr, Expr]
     if op in ("table", "pwlin"):
         return _peel_table(e, result, tables)
     if len(inside) > 1:
-        return _peel_square(e, own, result)
+        return _peel_odd(e, own, result) or _peel_square(e, own, result)
     k = inside[0]
     if op in _PEEL:
         made = _PEEL[op](args, k, result)
@@ -166,12 +167,9 @@ def _power(args: Node, k: int, result: Expr) -> Expr | None:
         return None  # a parameter may be even
     if n != int(n):
         return call("^", result, 1.0 / n)  # x >= 0 and result >= 0 by the definition of such powers
-    return _odd_root(result, 1.0 / n) if int(n) % 2 else None
-
-
-def _odd_root(r: Expr, exponent: float) -> Expr:
-    root = call("^", ("abs", r), exponent) if isinstance(r, tuple) else math.pow(abs(r), exponent)
-    return ("noEvent", call("if", ("<", r, 0.0), neg(root), root))
+    if int(n) % 2 == 0:
+        return None
+    return root_of(result, n) if n > 0 else call("/", 1.0, root_of(result, -n))
 
 
 def _within(r: Expr, low: float, high: float, value: Expr) -> Expr:
@@ -236,6 +234,14 @@ _SLOPED: dict[str, Callable[[Node, int, Expr], Expr | None]] = {
     "breakpoint": _breakpoint_inverse,
     "adjustable_saturation": _saturation_inverse,
 }
+
+
+def _peel_odd(e: Node, own: Expr, result: Expr) -> tuple[Expr, Expr] | None:
+    """c*sign(u)*abs(u)^n, however it is written."""
+    found = odd_power(e)
+    if found is None or found.below is not None or isinstance(found.n, tuple) or depends(found.factor, own):
+        return None
+    return found.u, root_of(call("/", result, found.factor), found.n)
 
 
 def _peel_square(e: Node, own: Expr, result: Expr) -> tuple[Expr, Expr] | None:
