@@ -14,6 +14,8 @@ from bglang.graph.ir import Table
 
 Method: TypeAlias = Literal["linear", "spline", "pchip"]
 Outside: TypeAlias = Literal["hold", "linear", "error"]
+SLACK = 1e-9
+"""By this part of its range an argument may lie outside a table that forbids it."""
 Ends: TypeAlias = Literal["not-a-knot", "natural", "secant"]
 
 
@@ -39,7 +41,27 @@ def make_block(x: Floats, y: Floats, method: Method, outside: Outside, ends: End
         pieces[n, 1] = _end_slope(x, pieces[n - 1])
     elif outside == "error":
         pieces[0, 0] = pieces[n, 0] = np.nan  # solvers take NaN for "not defined here" and step back
+        if n > 1:
+            x = _widened(x, pieces)
     return np.concatenate([[float(n)], x, pieces.ravel()])
+
+
+def _widened(x: Floats, pieces: Floats) -> Floats:
+    """Abscissas whose ends lie a little further out, the first piece written anew from there: an argument that is at
+    the end up to rounding (`abs(B)` where B passes through zero) has not left the table."""
+    slack = SLACK * (x[-1] - x[0])
+    c0, c1, c2, c3 = pieces[1]
+    pieces[1, 0] = c0 - slack * (c1 - slack * (c2 - slack * c3))
+    pieces[1, 1] = c1 - slack * (2 * c2 - 3 * slack * c3)
+    pieces[1, 2] = c2 - 3 * slack * c3
+    return np.concatenate([[x[0] - slack], x[1:-1], [x[-1] + slack]])
+
+
+def range_text(block: Block) -> str:
+    """The range of a table as it was written."""
+    low, high = float(block[1]), float(block[int(block[0])])
+    digit = 10 * SLACK * (high - low) or 1.0
+    return f"{round(low / digit) * digit:g} … {round(high / digit) * digit:g}"
 
 
 def _end_slope(x: Floats, piece: Floats) -> float:

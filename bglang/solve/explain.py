@@ -12,6 +12,7 @@ from bglang.expr import Expr, leaves
 from bglang.expr.core import WITH_KEY, operands
 from bglang.expr.evaluate import Values, evaluate
 from bglang.expr.walk import postorder
+from bglang.kernels.tables import range_text
 from bglang.solve.model import Array
 from bglang.source import NOWHERE, Span
 
@@ -83,12 +84,10 @@ def _culprit_of(system: System, row: Row, part: Expr) -> tuple[str, Span]:
 
 
 def _table_left(system: System, row: Row, key: str, x: float, values: Values, when: str) -> Diagnostic:
-    block = values.tables[key]
-    low, high = block[1], block[int(block[0])]
     span = next((t.span for t in system.tables if t.key == key), row.span)
     return error(
         "solve/table-left",
-        f"a table was left {when}: {x:.6g} lies outside {low:g} … {high:g}",
+        f"a table was left {when}: {x:.6g} lies outside {range_text(values.tables[key])}",
         span,
         reason='The table says `outside = "error"`.',
         hint='Give it more points, or `outside = "hold"` or `"linear"`.',

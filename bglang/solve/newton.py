@@ -33,6 +33,10 @@ class Outcome:
     singular: bool
 
 
+NOISE = 2.0**-54
+"""Entries below this part of the largest one in their row may be what rounding left of zero."""
+
+
 class Factors:
     """Solves with one Jacobian, many times."""
 
@@ -59,7 +63,8 @@ class Factors:
             self.singular = True
             return lambda right: np.full(matrix.shape[1], np.nan)
         if matrix.shape[0] == matrix.shape[1]:
-            column = _reciprocal(np.abs(matrix).max(axis=0))  # an unknown that was tiny so far does not spoil the rank
+            size = np.abs(matrix).max(axis=0)  # an unknown that was tiny so far does not spoil the rank; noise has none
+            column = _reciprocal(np.where(size > NOISE, size, 0.0))
             even = matrix * column
             try:
                 inverse = np.linalg.inv(even)

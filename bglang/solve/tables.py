@@ -7,6 +7,7 @@ from bglang.expr import Expr
 from bglang.expr.core import WITH_KEY
 from bglang.expr.evaluate import Values, evaluate_array
 from bglang.expr.walk import postorder
+from bglang.kernels.tables import range_text
 from bglang.results.result import MANY_COLUMNS
 from bglang.solve.model import Model
 from bglang.solve.recorder import Rows
@@ -52,7 +53,7 @@ def tables_left(model: Model, rows: Rows) -> list[Diagnostic]:
                 warning(
                     "run/table",
                     f"a table of `{component}` was left at t = {rows.t[k]:.6g}: "
-                    f"{x[k]:.6g} lies outside {low:g} … {high:g}",
+                    f"{x[k]:.6g} lies outside {range_text(block)}",
                     table.span,
                     reason=f'There {RULES[table.outside]} (`outside = "{table.outside}"`).',
                     component=component,
