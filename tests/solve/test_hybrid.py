@@ -156,3 +156,39 @@ def test_two_frictions_on_the_sides_of_a_transformer() -> None:
     assert result["v.f"] == pytest.approx(np.where(t < 5, np.maximum(6 - 3 * t, 0), t - 5), abs=1e-7)
     rests = (t > 2.01) & (t < 4.99)
     assert result["a.e"][rests] + 2 * result["b.e"][rests] == pytest.approx(0.0, abs=1e-8)
+
+
+@pytest.mark.parametrize("tol", [1e-5, 1e-7, 1e-9, 1e-11])
+def test_a_mass_that_friction_holds_while_the_force_grows(tol: float) -> None:
+    """What rounding does to a mass at rest says nothing about its size: the tolerance does not shrink with it."""
+    result = run(
+        """model M J1 v; I m(I=1); C s(C=1); Se F(e=2*sin(0.5*time)); R fr(e=coulomb(f,0.7)+0.3*f);
+        bonds F -> v -> m, s, fr; end M;""",
+        stop=60, tol=tol,
+    )  # fmt: skip
+    assert result.stats.steps < 3000
+
+    def force(t: float, x: Values) -> float:
+        return 2 * math.sin(0.5 * t) - float(x[0])
+
+    t, x, mode, changes = 0.0, [0.0, 0.0], 0, list[float]()
+    while True:
+
+        def rates(t: float, x: Values, mode: int = mode) -> list[float]:
+            return [x[1], force(t, x) - 0.7 * mode - 0.3 * x[1]] if mode else [0.0, 0.0]
+
+        def changes_mode(t: float, x: Values, mode: int = mode) -> float:
+            return mode * float(x[1]) if mode else 0.7 - abs(force(t, x))
+
+        changes_mode.terminal, changes_mode.direction = True, -1  # type: ignore[attr-defined]
+        piece = solve_ivp(rates, [t, 60], x, events=changes_mode, rtol=1e-11, atol=1e-13, max_step=0.05)
+        t, x = float(piece.t[-1]), [float(piece.y[0, -1]), 0.0]
+        if piece.status == 0:
+            break
+        changes.append(t)
+        rest = force(t, np.array(x))
+        mode = 0 if mode and abs(rest) <= 0.7 else int(np.sign(rest))
+        x[1] = 1e-14 * mode
+    found = [e.time for e in result.events if e.kind == "coulomb"]
+    assert found == pytest.approx(changes, abs=max(1e-6, 100 * tol))
+    assert result["s.q"][-1] == pytest.approx(x[0], abs=max(1e-6, 100 * tol))

@@ -15,7 +15,14 @@ from bglang.solve.native.control import (
     too_small,
 )
 from bglang.solve.native.intrinsics import Reals, Table, ints, jit, reals, residual, shift
-from bglang.solve.native.iteration import evaluate_jacobian, factor_real, note_noise, note_singular, solve_real
+from bglang.solve.native.iteration import (
+    evaluate_jacobian,
+    factor_real,
+    note_noise,
+    note_noise_ahead,
+    note_singular,
+    solve_real,
+)
 from bglang.solve.native.layout import (
     ACCEPTED,
     AT_END,
@@ -447,6 +454,7 @@ def _learn(c: Table) -> bool:
     for i in range(n):
         err[i] = factor * correction[i]
         step[i] = new[i] + correction[i] - y[i]
+    note_noise_ahead(c, y, step, 1.0 / reals(c, REALS)[H])
     return learn_sizes(c, y, step, 1.0, err)
 
 

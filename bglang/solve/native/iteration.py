@@ -35,15 +35,20 @@ from bglang.solve.native.layout import (
     NOISE,
     PIVOT,
     PIVOT_COMPLEX,
+    REALS,
     REASON_NAN,
     REASON_SINGULAR,
+    RTOL,
+    SIZE,
     SPARSE,
+    W6,
     WORST_ROW,
     WORST_VARIABLE,
     N,
 )
 
 EPS = 2.0**-52
+LEFT = 0.05  # an iteration leaves errors of this part of the tolerance
 
 
 @jit
@@ -128,18 +133,45 @@ def note_noise(c: Table, y: Reals, d: Reals) -> None:
     """How far rounding errors in the terms of the equations may move each variable, with the real matrix just factored.
 
     No step can be more accurate than that: weights do not go below it."""
-    n, nnz, values, noise = c[N], c[NNZ], reals(c, FY), reals(c, NOISE)
+    nnz, values, noise = c[NNZ], reals(c, FY), reals(c, W6)
     indptr, indices = ints(c, INDPTR), ints(c, INDICES)
-    for i in range(n):
+    for i in range(c[N]):
         noise[i] = 0.0
-    for j in range(n):
+    for j in range(c[N]):
         for k in range(indptr[j], indptr[j + 1]):
             noise[indices[k]] += EPS * (abs(values[k] * y[j]) + abs(values[nnz + k] * d[j]))
     solve_real(c, noise)
-    for i in range(n):
-        noise[i] = abs(noise[i])
-        if not noise[i] < 1e300:
-            noise[i] = 0.0
+    _keep_noise(c, noise)
+
+
+@jit
+def note_noise_ahead(c: Table, y: Reals, step: Reals, rate: float) -> None:
+    """The same at the end of a step, whose rates are about `rate` times the step: there a variable that was at rest at
+    its begin shows what rounding does to it, and what the iteration left of the terms of its equation.  What such a
+    variable has gathered so far is noise as a whole."""
+    nnz, values, noise, size = c[NNZ], reals(c, FY), reals(c, W6), reals(c, SIZE)
+    indptr, indices = ints(c, INDPTR), ints(c, INDICES)
+    part = max(EPS, LEFT * reals(c, REALS)[RTOL])
+    for i in range(c[N]):
+        noise[i] = 0.0
+    for j in range(c[N]):
+        gathered = abs(y[j]) if size[j] == 0.0 else 0.0
+        for k in range(indptr[j], indptr[j + 1]):
+            terms = abs(values[k] * (y[j] + step[j])) + abs(values[nnz + k] * rate * step[j])
+            noise[indices[k]] += part * terms + abs(values[k]) * gathered
+    solve_real(c, noise)
+    _keep_noise(c, noise)
+
+
+@jit
+def _keep_noise(c: Table, found: Reals) -> None:
+    """A variable at rest has gathered the rounding of all steps so far: the largest counts."""
+    noise, size = reals(c, NOISE), reals(c, SIZE)
+    for i in range(c[N]):
+        now = abs(found[i])
+        if not now < 1e300:
+            now = 0.0
+        noise[i] = max(noise[i], now) if size[i] == 0.0 else now
 
 
 @jit

@@ -28,6 +28,7 @@ from bglang.solve.native.iteration import (
     factor_complex,
     factor_real,
     note_noise,
+    note_noise_ahead,
     note_singular,
     solve_complex,
     solve_real,
@@ -424,8 +425,9 @@ def _judge(c: Table, h: float, iterations: int, rtol: float) -> int:
     n, r = c[N], reals(c, REALS)
     _estimate(c, h, False)
     if c[RESTING] != 0:
-        y, err_vector = reals(c, Y), reals(c, W7)
-        if learn_sizes(c, y, shift(reals(c, W0), 2 * n), 1.0, err_vector) and c[WOKEN] < MOST_WAKINGS:
+        y, err_vector, step = reals(c, Y), reals(c, W7), shift(reals(c, W0), 2 * n)
+        note_noise_ahead(c, y, step, 1.0 / h)
+        if learn_sizes(c, y, step, 1.0, err_vector) and c[WOKEN] < MOST_WAKINGS:
             c[WOKEN] += 1
             return -1
         set_weights(c, y, rtol)

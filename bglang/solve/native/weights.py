@@ -70,13 +70,15 @@ def begin_sizes(c: Table, y: Reals) -> None:
 
 @jit
 def note_sizes(c: Table, y: Reals) -> None:
-    """Remember how large the variables have been.  Groups are looked at again when they have grown noticeably."""
-    size, given, base = reals(c, SIZE), ints(c, GIVEN), reals(c, BASE)
+    """Remember how large the variables have been.  Groups are looked at again when they have grown noticeably.
+
+    What rounding does to a variable that rests (a mass held by dry friction) says nothing about its size."""
+    size, given, base, noise = reals(c, SIZE), ints(c, GIVEN), reals(c, BASE), reals(c, NOISE)
     group, largest = ints(c, GROUP), reals(c, GROUP_SIZE)
     again = False
     for i in range(c[N]):
         now = abs(y[i])
-        if now > size[i] and given[i] == 0 and now < 1e300:
+        if now > size[i] and given[i] == 0 and now < 1e300 and (size[i] > 0.0 or now > NOISE_MARGIN * noise[i]):
             again = again or size[i] == 0.0 or now > NOTICEABLE * largest[group[i]]
             size[i] = now
             base[i] = max(base[i], now)
@@ -88,13 +90,13 @@ def note_sizes(c: Table, y: Reals) -> None:
 def learn_sizes(c: Table, y: Reals, step: Reals, factor: float, err: Reals) -> bool:
     """Let resting variables show their size in a step that is tried; True if that woke a whole group.
 
-    Only values that are larger than twice their estimated error count."""
-    size, group, largest = reals(c, SIZE), ints(c, GROUP), reals(c, GROUP_SIZE)
+    Only values that are larger than twice their estimated error and than what rounding may do count."""
+    size, group, largest, noise = reals(c, SIZE), ints(c, GROUP), reals(c, GROUP_SIZE), reals(c, NOISE)
     woke = False
     for i in range(c[N]):
         if size[i] == 0.0:
             now = abs(y[i] + factor * step[i])
-            if 2.0 * abs(err[i]) <= now and 0.0 < now < 1e300:
+            if 2.0 * abs(err[i]) <= now and NOISE_MARGIN * noise[i] < now < 1e300:
                 size[i] = now
                 woke = woke or largest[group[i]] == 0.0
     _find_groups(c)
