@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from bglang.solve.native_model import Compiled
     from bglang.solve.problem import Method, Options
     from bglang.solve.verify import Verification
+    from bglang.sweep import Sweep
     from bglang.views.draw import Drawing
 
 DEPENDENT = ("implicit", "reduce", "augment", "lambda")
@@ -97,7 +98,7 @@ class Model:
     """A checked model.  Making one reads and checks the source, unless the very same was compiled before."""
 
     def __init__(self, request: Request):
-        self._request = request
+        self.request = request
         self._report = Report()
         self._graph: BondGraph | None = None
         self._memory = Memory(request)
@@ -129,7 +130,7 @@ class Model:
         if self._graph is None:
             from bglang.pipeline import front
 
-            self._graph = front(self._request, Report(), numbers=False)
+            self._graph = front(self.request, Report(), numbers=False)
         return self._graph
 
     @property
@@ -249,6 +250,7 @@ class Model:
         strong: str | Sequence[str] = (),
         constraints: str | None = None,
         stabilise: str | None = None,
+        audit: bool = True,
         **parameters: float,
     ) -> "Result":
         """Run the model.  What is not given comes from the model's experiment.
@@ -259,12 +261,15 @@ class Model:
         `constraints` corrected up to position, velocity or acceleration by `stabilise`: ggl, baumgarte (alpha, beta),
         penalty (stiffness, damping) or perturbation (epsilon).  `dependent="lambda"` puts multipliers at dependent
         storages, "reduce" merges them into those they follow, "augment" holds them by stiff elements.
+        `audit=False` spares the energy audit.
         A run that fails raises `SimulationError`, which holds the result until then."""
         from bglang.solve.problem import Options, make_problem
         from bglang.solve.run import simulate
 
         wanted = (vars,) if isinstance(vars, str) and vars else tuple(vars)
-        options = Options(start, stop, tol, points, method, max_step, step, wanted, events, None, output, progress)
+        options = Options(
+            start, stop, tol, points, method, max_step, step, wanted, events, None, output, progress, audit
+        )
         wish = {"form": form, "dependent": dependent, "coordinates": coordinates, "strong": strong,
                 "constraints": constraints, "stabilise": stabilise}  # fmt: skip
         if self._is_lagrange(wish):
@@ -272,13 +277,13 @@ class Model:
         values = {**(set or {}), **parameters}
         if wish["dependent"] != "implicit":
             return self._simulate_treated(options, str(wish["dependent"]), values)
-        numbers = self._numbers(values)
+        numbers = self.numbers(values)
         if numbers is None:
-            other = Model(replace(self._request, set={**self._request.set, **values}))
+            other = Model(replace(self.request, set={**self.request.set, **values}))
             return other.simulate(
-                stop, tol, points, method, start, None, vars, events, max_step, step, output, progress
+                stop, tol, points, method, start, None, vars, events, max_step, step, output, progress, audit=audit
             )
-        problem = make_problem(self.compile(), options, numbers, self._native().model)
+        problem = make_problem(self.compile(), options, numbers, self.compiled().model)
         return simulate(problem)
 
     def verify(
@@ -309,6 +314,41 @@ class Model:
 
         return verify(run, self.compile().experiment.tolerance if tol is None else tol, method)
 
+    def sweep(
+        self,
+        vary: Mapping[str, object] | Sequence[str],
+        pairs: bool = False,
+        vars: str | Sequence[str] = (),
+        statistics: Sequence[str] = ("final",),
+        at: Sequence[float] = (),
+        trajectories: bool = False,
+        start: float | None = None,
+        stop: float | None = None,
+        tol: float | None = None,
+        points: int | None = None,
+        method: "Method" = "auto",
+        max_step: float | None = None,
+        workers: int | None = 1,
+        scheduler: str | None = None,
+        output: str | PathLike[str] | None = None,
+        retry: bool = False,
+        progress: Callable[[int, int, int], None] | None = None,
+    ) -> "Sweep":
+        """Run the model for many values: `model.sweep({"k": numpy.linspace(1, 10, 100)})["v.f"]`.
+
+        `vary` maps parameters and starts to arrays, lists or texts ("linspace(1,10,100)"); several make a grid, or
+        `pairs`.  Recorded are the final values of `vars` (the states, unless said), and what `statistics` ("final",
+        "min", "max") and `at` (times) say, or all rows (`trajectories`).  `output` is a file that grows with the sweep;
+        called again, only what it does not hold is run (and what failed, with `retry`).  `workers` are processes (None:
+        one a processor), `scheduler` is the address of a Dask cluster.  Runs that fail are listed in `.failures`."""
+        from bglang.sweep import sweep
+
+        return sweep(
+            self, vary, pairs=pairs, vars=vars, statistics=statistics, at=at, trajectories=trajectories, start=start,
+            stop=stop, tol=tol, points_=points, method=method, max_step=max_step, workers=workers, scheduler=scheduler,
+            output=output, retry=retry, progress=progress,
+        )  # fmt: skip
+
     def treated(self, dependent: str) -> "Prepared":
         """The model with its dependent storages merged ("reduce") or held by stiff elements ("augment"), compiled."""
         if dependent not in self._prepared:
@@ -320,7 +360,7 @@ class Model:
         return prepared
 
     def _simulate_treated(self, options: "Options", dependent: str, values: Mapping[str, object]) -> "Result":
-        model = Model(replace(self._request, set={**self._request.set, **values})) if values else self
+        model = Model(replace(self.request, set={**self.request.set, **values})) if values else self
         return model.treated(dependent).run(options)
 
     def _is_lagrange(self, wish: dict[str, Any]) -> bool:
@@ -346,7 +386,7 @@ class Model:
         values = {**self._memory.overrides, **values, **more}
         fixed = [n for n in values if n in own and (own[n].structural or plain_number(values[n]) is None)]
         if fixed:
-            other = Model(replace(self._request, set={**self._request.set, **values}))
+            other = Model(replace(self.request, set={**self.request.set, **values}))
             return other._simulate_lagrange(options, wish, {}, {})
         numbers = {name: number for name, v in values.items() if (number := plain_number(v)) is not None}
         choice = settle_choice(self.graph, wish, automatic=wish["dependent"] != "lambda")
@@ -359,7 +399,8 @@ class Model:
         result: Result = self._prepared[key].run(options, numbers)
         return result
 
-    def _native(self) -> "Compiled":
+    def compiled(self) -> "Compiled":
+        """The equations as native code."""
         from bglang.solve.native_model import Compiled
 
         if self._compiled is None:
@@ -368,7 +409,7 @@ class Model:
                 self._memory.remember(self.graph, self.compile(), self._compiled.program, self.warnings)
         return self._compiled
 
-    def _numbers(self, values: Mapping[str, object]) -> dict[str, float] | None:
+    def numbers(self, values: Mapping[str, object]) -> dict[str, float] | None:
         """The values as numbers for the compiled model; None if the model must be compiled anew for them."""
         values = {**self._memory.overrides, **values}
         settable = self._memory.settable(self._graph, self.compile())

@@ -12,6 +12,7 @@ from bglang import __version__
 
 COMMANDS = {
     "run": ("simulate", "compile and simulate a model, print a summary with the energy audit"),
+    "sweep": ("sweep", "run a model for many values of its parameters, here or on a cluster"),
     "check": ("inspect", "find the mistakes in a model without running it"),
     "params": ("inspect", "list parameters with value, unit and origin"),
     "causality": ("inspect", "strokes, states, dependent storages, loops, and why"),

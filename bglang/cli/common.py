@@ -97,7 +97,7 @@ def interactive() -> bool:
 
 def only_settings(diagnostics: Iterable[Diagnostic]) -> bool:
     """Whether nothing is wrong but values that the caller gave."""
-    return all(d.span.source.name.startswith("--set ") for d in diagnostics if d.severity == "error")
+    return all(d.span.source.name.startswith(("--set ", "--vary ")) for d in diagnostics if d.severity == "error")
 
 
 def guarded(run: Callable[[str, argparse.Namespace], int], name: str, options: argparse.Namespace) -> int:

@@ -36,7 +36,7 @@ cached_tape: Callable[[str], Tape] = lru_cache(maxsize=4096)(read_tape)
 
 @dataclass(frozen=True, slots=True)
 class Points:
-    """Where to evaluate: one row of y, d and z for each time in t."""
+    """Where to evaluate: one row of y, d and z for each time in t; p is one vector for all, or one row for each."""
 
     t: Floats
     y: Floats
@@ -85,7 +85,7 @@ def run_tape(tape: Tape, table: Index, points: Points) -> list[Any]:
         elif op == "t":
             values.append(points.t[:, None])
         elif op == "p":
-            values.append(points.p[table[offset["p"] + a[0]]][None, :])
+            values.append(np.atleast_2d(points.p[..., table[offset["p"] + a[0]]]))
         elif op in offset:
             values.append(np.take(getattr(points, op), table[offset[op] + a[0]], axis=1))
         elif op in TABLES:

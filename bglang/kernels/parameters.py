@@ -7,6 +7,7 @@ follows.
 
 from collections.abc import Mapping
 from itertools import pairwise
+from typing import Literal
 
 import numpy as np
 
@@ -33,6 +34,32 @@ def parameter_vector(program: Program, overrides: Mapping[int, float] | None = N
         p[numbers] = values
     fill_tables(program, p)
     return p
+
+
+def parameter_table(program: Program, overrides: Mapping[int, Floats], count: int) -> Floats:
+    """The whole of p for many sets of values at once, one row each.  Only for programs without tables."""
+    assert not program.tables, "tables belong to one set of values"
+    p = np.tile(_blank(program), (count, 1))
+    p[:, program.computed["parameters"]] = 0.0
+    kernel = program.kernels["parameters"]
+    for number, values in overrides.items():
+        p[:, number] = values
+    bounds = [*kernel.levels.tolist(), len(kernel.codes)]
+    for begin, end in pairwise(bounds):
+        run_parts(program, kernel, range(begin, end), _many(p), p[:, : program.parameters])
+        for number, values in overrides.items():
+            p[:, number] = values
+    return p
+
+
+def start_table(program: Program, name: Literal["starts", "nominals"], p: Floats) -> Floats:
+    """Starts or nominal values for many sets of values, one row each."""
+    found = np.tile(program.defaults[name], (len(p), 1))
+    kernel = program.kernels[name]
+    if len(kernel.codes):
+        computed = program.computed[name]
+        found[:, computed] = run_kernel(program, kernel, _many(p))[:, computed]
+    return found
 
 
 def complete_vector(program: Program, parameters: Floats) -> Floats:
@@ -79,6 +106,11 @@ def _blank(program: Program) -> Floats:
 
 def _at(p: Floats) -> Points:
     return Points(np.zeros(1), _EMPTY, _EMPTY, p, _EMPTY)
+
+
+def _many(p: Floats) -> Points:
+    none = np.zeros((len(p), 0))
+    return Points(np.zeros(len(p)), none, none, p, none)
 
 
 def _with_defaults(program: Program, name: str, p: Floats) -> Floats:

@@ -208,7 +208,7 @@ def _save_parquet(result: "Result", path: str | PathLike[str], names: Sequence[s
     ]
     schema = arrow.schema(fields, metadata={"bglang": json.dumps(_plain(metadata(result)))})
     arrays = [result.time, *(np.ascontiguousarray(table[:, i]) for i in range(len(names)))]
-    _replace(
+    replace_file(
         path,
         lambda part: parquet.write_table(arrow.Table.from_arrays(list(map(arrow.array, arrays)), schema=schema), part),
     )
@@ -233,7 +233,7 @@ def _save_mat(result: "Result", path: str | PathLike[str], names: Sequence[str])
         "descriptions": cells([c.description for c in columns]),
         "info": json.dumps(_plain(metadata(result))),
     }
-    _replace(path, lambda part: savemat(part, content, appendmat=False, do_compression=True))
+    replace_file(path, lambda part: savemat(part, content, appendmat=False, do_compression=True))
 
 
 def _save_json(result: "Result", path: str | PathLike[str], names: Sequence[str]) -> None:
@@ -243,10 +243,10 @@ def _save_json(result: "Result", path: str | PathLike[str], names: Sequence[str]
         for i, c in enumerate(_columns(result, names))
     }
     content = _plain(metadata(result) | {"time": result.time.tolist(), "variables": variables})
-    _replace(path, lambda part: Path(part).write_text(json.dumps(content, ensure_ascii=False, allow_nan=False)))
+    replace_file(path, lambda part: Path(part).write_text(json.dumps(content, ensure_ascii=False, allow_nan=False)))
 
 
-def _replace(path: str | PathLike[str], write: Any) -> None:
+def replace_file(path: str | PathLike[str], write: Any) -> None:
     """Write beside the file and rename: a reader sees the old file or the new one, never half of it."""
     target = Path(path)
     part = target.with_name(target.name + ".part")

@@ -23,8 +23,10 @@ from bglang.solve.native import layout as at
 from bglang.solve.native.load import load
 from bglang.solve.native.memory import (
     CompiledModel,
+    Floats,
     Index,
     KernelCall,
+    Long,
     Memory,
     adams_arrays,
     bdf_arrays,
@@ -91,6 +93,8 @@ class Integrator:
         self._prepare_control()
         self._chunk = 256
         self._load()
+        self._first_reals = self._reals.copy()
+        self._snapshot: tuple[Long, Floats] | None = None
 
     def _load(self) -> None:
         self._module = load(self.settings.method)
@@ -122,7 +126,7 @@ class Integrator:
     def _prepare_weights(self) -> None:
         n, memory, settings = self.model.n, self._memory, self.settings
         self.size = memory.floats(at.SIZE, n)
-        given = memory.ints(at.GIVEN, n)
+        given = self._given = memory.ints(at.GIVEN, n)
         if settings.nominal is not None:
             nominal = np.abs(np.asarray(settings.nominal, dtype=np.float64))
             given[:] = np.isfinite(nominal) & (nominal > 0.0)
@@ -137,7 +141,7 @@ class Integrator:
 
     def _prepare_output(self) -> None:
         n, memory, settings = self.model.n, self._memory, self.settings
-        times = memory.keep(at.TOUT, np.array(settings.times, dtype=np.float64))
+        times = self._times = memory.keep(at.TOUT, np.array(settings.times, dtype=np.float64))
         rows = max(1, min(BUFFER // n, 4096))
         self._out_t, self._out_y = memory.floats(at.OUT_T, rows), memory.floats(at.OUT_Y, rows * n).reshape(rows, n)
         self._out_d = memory.floats(at.OUT_D, rows * n).reshape(rows, n) if settings.rates else None
@@ -158,6 +162,29 @@ class Integrator:
     @property
     def t(self) -> float:
         return float(self._reals[at.T_AT])
+
+    @property
+    def dense(self) -> bool:
+        """Whether matrices are dense: then nothing of one run is left for the next."""
+        return bool(self._table[at.SPARSE] == 0)
+
+    @property
+    def steps(self) -> int:
+        return int(self._table[at.STEPS])
+
+    def again(self, t: float, y: Floats, d: Floats, p: Floats, nominal: Floats) -> None:
+        """Begin another run of the same model, without roots, as if just made."""
+        if self._snapshot is None:
+            self.start(t, y, d, p, np.zeros(0))
+            self._table[at.STEPS : at.WORST_ROW + 1] = 0
+            self._snapshot = (self._table.copy(), self._first_reals)
+        self._table[:], self._reals[:] = self._snapshot
+        self._reals[at.T_AT] = t
+        self._table[at.NEXT] = np.searchsorted(self._times, t)
+        self.y[:], self.d[:], self.p[:] = y, d, p
+        given = nominal > 0.0  # False for NaN
+        self._given[:] = given
+        self.size[:] = np.where(given, nominal, 0.0)
 
     def start(
         self,

@@ -1,11 +1,15 @@
 """Which integrator: the user's choice, or ours with the reason."""
 
 from dataclasses import dataclass
+from functools import lru_cache
 from importlib.util import find_spec
 from typing import get_args
 
+import numpy as np
+
 from bglang.solve import integrators
 from bglang.solve.consistent import Instant
+from bglang.solve.model import Array
 from bglang.solve.native_model import NativeModel
 from bglang.solve.problem import Problem
 
@@ -21,6 +25,7 @@ class Choice:
     reason: str
 
 
+@lru_cache(maxsize=1)
 def available() -> tuple[str, ...]:
     """Methods that can be used here: IDA only where SUNDIALS is installed."""
     sundials = find_spec("sksundae") is not None
@@ -50,16 +55,23 @@ def choose(problem: Problem, at: Instant) -> Choice:
 def _fast_constant(problem: Problem, at: Instant) -> float | None:
     """The shortest time constant at the start, where it is so short that stability, not accuracy, would rule the steps
     of an explicit method.  Near its limit of stability the error estimate of such a method is blind to what is gone."""
-    import numpy as np
-
     assert isinstance(problem.model, NativeModel)
     matrix = -problem.model.dense_jacobian(at.t, at.y, at.d, at.z)[0]
-    if not len(matrix) or not np.isfinite(matrix).all():
-        return None
-    poles = np.linalg.eigvals(matrix)
-    rate = float(np.max(-poles.real))
-    many = rate * (problem.stop - problem.start) > STIFF_CONSTANTS
-    return 1.0 / rate if many and rate > 3.0 * float(np.max(np.abs(poles.imag))) else None
+    constant = float(fast_constants(matrix[None], problem.stop - problem.start)[0])
+    return None if np.isnan(constant) else constant
+
+
+def fast_constants(matrices: Array, span: float) -> Array:
+    """The same for many matrices of states dy/dt = A y at once; NaN where an explicit method will do."""
+    constants = np.full(len(matrices), np.nan)
+    good = np.flatnonzero(np.isfinite(matrices).all(axis=(1, 2)))
+    if not len(good) or not matrices.shape[1]:
+        return constants
+    poles = np.linalg.eigvals(matrices[good])
+    rate = np.max(-poles.real, axis=1)
+    stiff = (rate * span > STIFF_CONSTANTS) & (rate > 3.0 * np.max(np.abs(poles.imag), axis=1))
+    constants[good[stiff]] = 1.0 / rate[stiff]
+    return constants
 
 
 def _asked(problem: Problem, method: str) -> Choice:

@@ -16,6 +16,7 @@ from bglang.solve.model import Array
 from bglang.solve.modes import STICK
 from bglang.solve.native_model import NativeModel
 from bglang.solve.polish import RootSearch
+from bglang.solve.problem import Problem
 
 if TYPE_CHECKING:
     from bglang.solve.run import Run
@@ -28,6 +29,34 @@ SMALLEST = 1e-9
 """... but never shorter than this part of the run."""
 LOOSE_WINDOWS = 200
 """While a root is loose the integrator comes back that many times in a run, to see where it went."""
+
+
+def longest_step(problem: Problem, method: str) -> float:
+    """Radau's error estimate is damped where a model is stiff, so its steps may outgrow the polynomial that gives
+    the rows between them (a stiff circuit that follows a slow source).  That error goes with the fourth power of
+    the step; a bound that goes with the fourth root of the tolerance keeps it in its place at little cost."""
+    if problem.options.max_step is not None:
+        return problem.options.max_step
+    if method != "radau" or problem.options.step is not None:
+        return np.inf
+    part: float = max(0.002, 0.4 * problem.tol**0.25)
+    return (problem.stop - problem.start) * part
+
+
+def integrator_settings(problem: Problem, method: str, grid: Array, merge: float) -> Settings:
+    """How a problem wants to be integrated by one method, with rows on the grid and at every step."""
+    unknowns = problem.system.unknowns
+    return Settings(
+        method=method,  # type: ignore[arg-type]
+        rtol=problem.tol,
+        nominal=np.where(problem.nominal > 0.0, problem.nominal, np.nan),
+        groups=np.array([u.unit or ("algebraic" if u.kind == "algebraic" else "stored") for u in unknowns]),
+        times=grid,
+        every_step=True,
+        max_step=longest_step(problem, method),
+        step=problem.options.step,
+        root_merge=merge,
+    )
 
 
 class SmoothRun:
@@ -46,31 +75,8 @@ class SmoothRun:
         self._last_event = run.at.t
         self.integrator = self._make(choice.method)
 
-    def _longest(self, method: str) -> float:
-        """Radau's error estimate is damped where a model is stiff, so its steps may outgrow the polynomial that gives
-        the rows between them (a stiff circuit that follows a slow source).  That error goes with the fourth power of
-        the step; a bound that goes with the fourth root of the tolerance keeps it in its place at little cost."""
-        if method != "radau" or self.problem.options.step is not None:
-            return np.inf
-        part: float = max(0.002, 0.4 * self.problem.tol**0.25)
-        return (self.problem.stop - self.problem.start) * part
-
     def _make(self, method: str) -> Integrator:
-        problem, options = self.problem, self.problem.options
-        nominal = np.where(problem.nominal > 0.0, problem.nominal, np.nan)
-        settings = Settings(
-            method=method,  # type: ignore[arg-type]
-            rtol=problem.tol,
-            nominal=nominal,
-            groups=np.array(
-                [u.unit or ("algebraic" if u.kind == "algebraic" else "stored") for u in problem.system.unknowns]
-            ),
-            times=self.run_.grid,
-            every_step=True,
-            max_step=self._longest(method) if options.max_step is None else options.max_step,
-            step=options.step,
-            root_merge=self.run_.merge,
-        )
+        settings = integrator_settings(self.problem, method, self.run_.grid, self.run_.merge)
         return make_integrator(self.model.addresses(), settings, self.run_.sink, self.run_.progress)
 
     def sides(self, at: Instant) -> NDArray[np.int32]:

@@ -220,7 +220,7 @@ def test_relaxed_constraints_are_written_as_source(tmp_path: Path) -> None:
     from bglang.cli import main
 
     target = tmp_path / "soft.bg"
-    words = ["equations", str(Path(example("pendulum")._request.origin)), "--form", "lagrange"]
+    words = ["equations", str(Path(example("pendulum").request.origin)), "--form", "lagrange"]
     assert main([*words, "--coordinates", "vx,vy", "--stabilise", "perturbation", "-o", str(target)]) == 0
     text = target.read_text()
     assert "C rod_spring(C = 1/rod_k, q(start = " in text and "R rod_damper(R = rod_c)" in text

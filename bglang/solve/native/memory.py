@@ -48,6 +48,7 @@ class Memory:
         self.reals: Floats = np.zeros(at.REALS_SIZE)
         self._kept: dict[int, npt.NDArray[Any]] = {}
         self.table[at.REALS] = self.reals.ctypes.data
+        self.address = int(self.table.ctypes.data)
 
     def keep(self, slot: int, array: npt.NDArray[Any]) -> npt.NDArray[Any]:
         """Put the array's address into a slot; the array lives as long as it stands there."""
@@ -72,10 +73,6 @@ class Memory:
         self.table[slot] = kernel.address
         self.keep(slot + 1, np.ascontiguousarray(kernel.index, np.int32))
         self.keep(slot + 2, np.ascontiguousarray(kernel.counts, np.int64))
-
-    @property
-    def address(self) -> int:
-        return int(self.table.ctypes.data)
 
 
 def describe_model(memory: Memory, model: CompiledModel) -> None:
