@@ -30,6 +30,7 @@ COMMANDS = {
     "export": ("exchange", "write a model for another platform: mck"),
     "fmt": ("files", "format source files"),
     "new": ("files", "make a starter project"),
+    "lsp": ("lsp", "the language server that editors start"),
     "completion": ("files", "print a completion script for your shell"),
 }
 """Command: the module of this package that holds it, and what it does in one line."""
