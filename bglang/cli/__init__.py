@@ -23,6 +23,7 @@ COMMANDS = {
     "augment": ("reduction", "hold dependent storages by stiff elements, and write the model as source"),
     "compare-forms": ("reduction", "run every treatment of dependent storages, and compare"),
     "linearize": ("linear", "state matrices, eigenvalues, transfer functions at an operating point"),
+    "view": ("view", "a live page: the graph, sliders for parameters, plots, events and energy"),
     "plot": ("results", "show a stored result as curves"),
     "table": ("results", "show a stored result as a table"),
     "compare": ("results", "compare two results, or a result with measurements"),
