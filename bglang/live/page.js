@@ -16,7 +16,6 @@ let asked = 0;
 
 async function load() {
   const response = await fetch("model");
-  const before = model;
   model = await response.json();
   $("file").textContent = model.file;
   document.title = `${model.model || "?"} – bglang`;
@@ -32,7 +31,7 @@ async function load() {
   if (!chosen.length) chosen = [...model.chosen];
   const known = new Set(model.parameters.map((p) => p.name));
   for (const name of changed.keys()) if (!known.has(name)) changed.delete(name);
-  if (!before || before.wrong !== undefined) buildParameters();
+  buildParameters();
   buildChooser();
   $("graph").src = `graph.svg?${model.version}`;
   $("stop").placeholder = format(model.experiment.stop);

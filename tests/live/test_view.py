@@ -33,7 +33,15 @@ bonds
   u -> leak, c;
 end Decay;
 """
-LONG = "model Long Real x(start = 1), y; equation der(x) = y; der(y) = -1e8*x; annotation(experiment(StopTime = 1e6)); end Long;"
+LONG = """\
+model Long "hundred million radians of an oscillation"
+  Real x(start = 1), y;
+equation
+  der(x) = y;
+  der(y) = -1e8*x;
+annotation(experiment(StopTime = 1e6));
+end Long;
+"""
 
 
 @pytest.fixture
