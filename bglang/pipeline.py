@@ -41,6 +41,7 @@ def front(request: Request, report: Report, *, numbers: bool) -> BondGraph:
         allow_read=request.allow_read,
         report=report,
         limits=request.limits,
+        texts=request.texts,
     )
     check(graph, report, units=request.units, numbers=numbers)
     report.raise_if_errors()

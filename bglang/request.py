@@ -24,3 +24,5 @@ class Request:
     allow_read: bool = False
     limits: Limits = field(default_factory=Limits)
     demand: Sequence[str] = ()
+    texts: Mapping[Path, str] = field(default_factory=dict[Path, str])
+    """Files that are being edited, by their resolved path: what counts is this text, not what is on the disk."""

@@ -23,6 +23,7 @@ COMMANDS = {
     "augment": ("reduction", "hold dependent storages by stiff elements, and write the model as source"),
     "compare-forms": ("reduction", "run every treatment of dependent storages, and compare"),
     "linearize": ("linear", "state matrices, eigenvalues, transfer functions at an operating point"),
+    "view": ("view", "a live page: the graph, sliders for parameters, plots, events and energy"),
     "plot": ("results", "show a stored result as curves"),
     "table": ("results", "show a stored result as a table"),
     "compare": ("results", "compare two results, or a result with measurements"),
@@ -30,6 +31,7 @@ COMMANDS = {
     "export": ("exchange", "write a model for another platform: c, fmu, modelica, mck"),
     "fmt": ("files", "format source files"),
     "new": ("files", "make a starter project"),
+    "lsp": ("lsp", "the language server that editors start"),
     "completion": ("files", "print a completion script for your shell"),
 }
 """Command: the module of this package that holds it, and what it does in one line."""

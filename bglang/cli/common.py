@@ -12,6 +12,7 @@ from bglang.limits import Limits, with_settings
 
 if TYPE_CHECKING:
     from bglang.api import Model
+    from bglang.request import Request
 
 GOOD, MODEL_WRONG, CALL_WRONG, GAVE_UP, INTERRUPTED = 0, 1, 2, 3, 130
 
@@ -47,6 +48,16 @@ def settings(items: Iterable[str]) -> dict[str, str]:
             raise UsageError(f"`--set {item}` is not of the form NAME=VALUE, as in `--set k=3`")
         pairs[name.strip()] = value.strip()
     return pairs
+
+
+def request_of(options: argparse.Namespace, demand: Iterable[str] = ()) -> "Request":
+    """What the options ask to be compiled."""
+    from bglang.request import Request
+
+    return Request(
+        Path(options.file), options.model, settings(options.set), options.lib, options.units, options.allow_read,
+        _limits(options.limit), tuple(demand),
+    )  # fmt: skip
 
 
 def load_model(options: argparse.Namespace, demand: Iterable[str] = ()) -> "Model":

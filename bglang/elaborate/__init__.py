@@ -29,13 +29,14 @@ def load_model(
     allow_read: bool = False,
     report: Report | None = None,
     limits: Limits | None = None,
+    texts: Mapping[Path, str] | None = None,
 ) -> BondGraph:
     """The flat graph of a model in a file (a path) or text (a `Source`).
 
     Mistakes of the model are added to the report and raised as `SourceError`; a call that names a model or parameter
     that does not exist raises `UsageError`."""
     report = Report() if report is None else report
-    options = Options(tuple(libraries), tuple(demand), allow_read, limits or Limits())
+    options = Options(tuple(libraries), tuple(demand), allow_read, limits or Limits(), texts or {})
     place = origin if isinstance(origin, Source) else Path(origin)
     graph = elaborate(place, model, set or {}, options, report)
     report.raise_if_errors()

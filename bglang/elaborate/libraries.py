@@ -7,7 +7,7 @@ asks for them.
 """
 
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from importlib import metadata
 from pathlib import Path
 from types import ModuleType
@@ -49,6 +49,7 @@ class Libraries:
         parse: Callable[[Source, Report], ast.File | None],
         limits: Limits,
         allow_read: bool = False,
+        texts: Mapping[Path, str] | None = None,
     ):
         self.roots = list(roots)
         self.report = report
@@ -59,6 +60,7 @@ class Libraries:
         self.dependencies: list[str] = []
         self.functions: dict[int, Definition] = {}
         self._parse = parse
+        self._texts = texts or {}
         self._files: dict[Path, ast.File | None] = {}
         self._paths: dict[int, Path] = {}
         self._imports: dict[int, tuple[ast.Import, ...]] = {}
@@ -85,7 +87,8 @@ class Libraries:
         path = path.resolve()
         if path not in self._files:
             self._files[path] = None
-            source = read_source(shown_path(path), self.report, self.limits)
+            text, shown = self._texts.get(path), shown_path(path)
+            source = read_source(shown, self.report, self.limits) if text is None else Source(str(shown), text)
             file = self._parse(source, self.report) if source else None
             if file is not None:
                 self.add_file(file, path)

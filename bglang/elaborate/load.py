@@ -37,6 +37,7 @@ class Options:
     demand: Sequence[str] = ()
     allow_read: bool = False
     limits: Limits = field(default_factory=Limits)
+    texts: Mapping[Path, str] = field(default_factory=dict[Path, str])
 
 
 def elaborate(
@@ -44,7 +45,12 @@ def elaborate(
 ) -> BondGraph | None:
     """The flat graph; None after errors, which are in the report."""
     path = None if isinstance(origin, Source) else origin.resolve()
-    source = origin if isinstance(origin, Source) else read_source(origin, report, options.limits)
+    if isinstance(origin, Source):
+        source: Source | None = origin
+    elif path is not None and path in options.texts:
+        source = Source(str(origin), options.texts[path])
+    else:
+        source = read_source(origin, report, options.limits)
 
     def parse_file(text: Source, into: Report) -> ast.File | None:
         return parse_cached(text, into, options.limits)
@@ -53,7 +59,9 @@ def elaborate(
     if file is None:
         return None
     folder = path.parent if path is not None else None
-    library = Libraries(search_path(folder, options.libraries), report, parse_file, options.limits, options.allow_read)
+    library = Libraries(
+        search_path(folder, options.libraries), report, parse_file, options.limits, options.allow_read, options.texts
+    )
     library.main_folder = folder
     library.add_file(file, path)
     place = place_file(file, path, library)

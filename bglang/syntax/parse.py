@@ -20,10 +20,16 @@ _STACK_PER_LEVEL = 8
 
 def parse(source: Source, report: Report, limits: Limits = DEFAULT_LIMITS) -> ast.File | None:
     """The syntax tree of a file; None after errors, which are in the report."""
+    tree, problems = parse_partly(source, limits)
+    report.extend(problems)
+    return None if problems else tree
+
+
+def parse_partly(source: Source, limits: Limits = DEFAULT_LIMITS) -> tuple[ast.File | None, list[Diagnostic]]:
+    """The tree of what could be understood, and what is wrong with the rest: for text that is being written."""
     with _no_garbage_collection():
         tree, problems = _parse(source, limits)
-    report.extend(sorted(problems, key=lambda problem: problem.span.start))
-    return None if problems else tree
+    return tree, sorted(problems, key=lambda problem: problem.span.start)
 
 
 def _parse(source: Source, limits: Limits) -> tuple[ast.File | None, list[Diagnostic]]:
