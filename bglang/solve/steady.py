@@ -23,6 +23,8 @@ from bglang.solve.starts import Plan
 
 DENSE = 500
 """Up to so many unknowns conserved sums are looked for numerically; beyond, the transient keeps them by itself."""
+ROUNDING = 1e-12
+"""Parts of a conserved sum that are smaller came by rounding: what is at rest must not look pushed by them."""
 STIFFNESS = 1e-4
 """States move that much less than algebraic variables where the equations leave a choice."""
 
@@ -103,6 +105,7 @@ class _Steady:
         wide = wide / np.where(rows > 0.0, rows, 1.0)[:, None]
         left, singular, _ = np.linalg.svd(wide, full_matrices=True)
         rank = int(np.sum(singular > 1e-10 * singular.max(initial=1e-300)))
+        left = np.where(np.abs(left) < ROUNDING, 0.0, left)
         w = left[:, rank:].T / np.where(rows > 0.0, rows, 1.0)[None, :]
         y, d = self.guess, np.zeros(n)
         rest = self.model.residual(self.problem.start, y, d, z)
