@@ -14,17 +14,26 @@ from bglang.equations.names import CO, INPUT, STATE, attach, is_integral, read_n
 from bglang.equations.page import Line
 from bglang.equations.signals import add_signals
 from bglang.expr import Expr, map_leaves, neg
+from bglang.expr.invert import invert
 from bglang.expr.simplify import simplify
 from bglang.expr.text import text
 from bglang.expr.walk import rewrite
 from bglang.graph.ir import BondGraph, Element
 
-HOW = {"given": "as given", "inverted": "inverted", "implicit": "implicit", "derivative": "in derivative causality"}
+HOW = {
+    "given": "as given",
+    "inverted": "inverted",
+    "implicit": "implicit",
+    "derivative": "in derivative causality",
+    "implicit derivative": "implicit, in derivative causality",
+}
 
 
 @dataclass(frozen=True, slots=True)
 class Direction:
-    """One port of one element: what its law gives there.  `how` is given, inverted, implicit or derivative."""
+    """One port of one element: what its law gives there.  `how` is given, inverted, implicit or derivative.
+
+    In derivative causality it gives the stored quantity, whose rate goes to the bond."""
 
     element: str
     kind: str
@@ -40,7 +49,7 @@ class Direction:
     def line(self) -> Line:
         if self.value is None:
             return Line(("v", self.gives), ("v", "its law"), self.origin, HOW[self.how])
-        left: Expr = 0.0 if self.how in ("implicit", "derivative") else ("v", self.gives)
+        left: Expr = 0.0 if "implicit" in self.how else ("v", self.gives)
         return Line(left, self.value, self.origin, HOW[self.how])
 
 
@@ -117,9 +126,14 @@ def _direction(draft: Draft, named: Named, element: Element, kind: str, place: A
     if kind in STATE and not is_integral(kind, place):
         number = draft.storages[element.id, port]
         row = draft.rows[number]
+        stored = None if row is None else invert(row.residual, ("y", number), 0.0)
+        if stored is not None:  # what it gives is the rate of this
+            return Direction(
+                element.name, shown_kind, draft.unknowns[number].name, named(stored, element), "derivative", origin
+            )
         gives = element.variable(port, INPUT[kind])
         value = None if row is None else named(row.residual, element)
-        return Direction(element.name, shown_kind, gives, value, "derivative", origin)
+        return Direction(element.name, shown_kind, gives, value, "implicit derivative", origin)
     letter = output_letter(element, kind, place)
     gives = element.variable(port, letter)
     key = place.leaf(letter)[1]

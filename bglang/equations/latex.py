@@ -17,6 +17,8 @@ GREEK = frozenset((
 FUNCTIONS = frozenset(["sin", "cos", "tan", "sinh", "cosh", "tanh", "exp", "log", "min", "max"])
 NAMED = {"asin": "arcsin", "acos": "arccos", "atan": "arctan", "log": "ln"}
 RELATIONS = {"<": "<", "<=": "\\leq", ">": ">", ">=": "\\geq", "==": "=", "!=": "\\neq"}
+DIGITS = 6
+"""Digits of a number that is no parameter: what a page needs; the other forms show all."""
 _SUM, _PRODUCT, _POWER, _ATOM = range(4)
 
 Spelled = tuple[str, int]
@@ -56,9 +58,8 @@ def matrix_formula(name: str, rows: Sequence[str], columns: Sequence[str], entri
     left = "\\begin{pmatrix}" + " \\\\ ".join(_label(r) for r in rows) + "\\end{pmatrix}"
     right = "\\begin{pmatrix}" + " \\\\ ".join(_label(c) for c in columns) + "\\end{pmatrix}"
     body = " \\\\ ".join(" & ".join(formula(e) for e in row) for row in entries)
-    shape = f"\\setcounter{{MaxMatrixCols}}{{{max(len(columns), 10)}}}"
     label = f"\\mathrm{{{_plain(name)}}}:\\quad "
-    return f"{shape}{label}{left} \\leftarrow \\begin{{pmatrix}}{body}\\end{{pmatrix}} {right}"
+    return f"{label}{left} \\leftarrow \\begin{{pmatrix}}{body}\\end{{pmatrix}} {right}"
 
 
 def _label(name: str) -> str:
@@ -90,7 +91,7 @@ def _leaf(node: tuple[Any, ...]) -> str:
 
 
 def _number(value: float) -> Spelled:
-    shown = number(value)
+    shown = number(float(f"{value:.{DIGITS}g}"))
     if "e" in shown:
         mantissa, exponent = shown.split("e")
         shown = f"{mantissa} \\cdot 10^{{{int(exponent)}}}"

@@ -1,12 +1,17 @@
 """Equations laid out: as text for a terminal, as LaTeX for a page that a teacher would hand out."""
 
+import re
 from dataclasses import dataclass
 
 from bglang.equations.latex import escape, formula, matrix_formula, name_formula
-from bglang.expr import Expr
+from bglang.expr import Expr, call, product
 from bglang.expr.text import text
 
 WIDTH = 100
+PRINTED = 62
+"""Characters of a formula in one line of a printed page, beside its origin."""
+ALIGNED = 40
+"""Equations that are aligned with each other: more at once are slow to set."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,16 +57,17 @@ class Page:
         return "\n".join(parts)
 
     def latex(self) -> str:
-        """A whole document that needs amsmath only."""
+        """A whole document, with packages that every LaTeX has."""
         body = [f"\\section*{{{escape(self.title)}}}", *(escape(h) + "\\par" for h in self.head)]
         for section in self.sections:
             body.append(f"\\subsection*{{{escape(section.title)}}}")
             body += [escape(remark) + "\\par" for remark in section.remarks]
             if section.lines:
-                rows = [_line_latex(line) for line in section.lines]
-                body += ["\\begin{align*}", " \\\\\n".join(rows), "\\end{align*}"]
+                for first in range(0, len(section.lines), ALIGNED):
+                    rows = [_line_latex(line) for line in section.lines[first : first + ALIGNED]]
+                    body += ["\\begin{align*}", " \\\\\n".join(rows), "\\end{align*}"]
             for grid in section.grids:
-                body += ["\\[", matrix_formula(grid.name, grid.rows, grid.columns, grid.entries), "\\]"]
+                body.append(f"\\[\\fitted{{{matrix_formula(grid.name, grid.rows, grid.columns, grid.entries)}}}\\]")
         return _DOCUMENT.replace("BODY", "\n".join(body))
 
     def formulas(self) -> list[str]:
@@ -108,27 +114,80 @@ def _grid_text(grid: Grid) -> list[str]:
 
 
 def _line_latex(line: Line) -> str:
-    right = line.right
-    terms = list(right[1:]) if isinstance(right, tuple) and right[0] == "+" else [right]
     pieces, current = list[str](), ""
-    for k, term in enumerate(terms):
-        shown = formula(term)
-        if isinstance(term, tuple) and term[0] == "+":
-            shown = f"\\left({shown}\\right)"
-        piece = shown if not k or shown.startswith("-") else f"+ {shown}"
-        if current and len(current) + len(piece) > 160:
+    for piece in _pieces(line.right, first=True):
+        if current and _width(current) + _width(piece) > PRINTED:
             pieces.append(current)
             current = ""
         current += (" " if current else "") + piece
     pieces.append(current)
-    origin = f" && \\text{{\\footnotesize {escape(line.origin)}}}" if line.origin else ""
+    pieces = [f"\\fitted{{{piece}}}" if _width(piece) > PRINTED else piece for piece in pieces]
+    origin = f" && \\text{{\\footnotesize {escape(_short(line.origin))}}}" if line.origin else ""
     return f"{formula(line.left)} ={{}}& " + " \\\\\n & \\quad ".join(pieces) + origin
+
+
+def _pieces(e: Expr, first: bool) -> list[str]:
+    """A formula in parts between which a line may end: the terms of a sum, also of one above or beside a long factor,
+    which then stands before brackets."""
+    made = list[str]()
+    for term in e[1:] if isinstance(e, tuple) and e[0] == "+" else (e,):
+        shown = formula(term)
+        if isinstance(term, tuple) and term[0] == "+":
+            shown = f"\\left({shown}\\right)"
+        sign = "" if (first and not made) or shown.startswith("-") else "+ "
+        parts = _split(term) if _width(shown) > PRINTED else None
+        if parts is None:
+            made.append(sign + shown)
+        else:
+            before, inner, below = parts
+            made += _bracketed(f"{sign}{before}", inner)
+            made += [] if below is None else _bracketed("\\big/", below)
+    return made
+
+
+def _bracketed(before: str, e: Expr) -> list[str]:
+    inside = _pieces(e, first=True)
+    inside[0] = f"{before} \\bigl( {inside[0]}".strip()
+    inside[-1] += " \\bigr)"
+    return inside
+
+
+def _split(term: Expr) -> tuple[str, Expr, Expr | None] | None:
+    """A long product or quotient as a factor, the sum beside it, and a divisor that is long, too; None where there is
+    no sum of several terms."""
+    if not isinstance(term, tuple) or term[0] not in ("*", "/"):
+        return None
+    top, below = (term[1], term[2]) if term[0] == "/" else (term, None)
+    factors = list(top[1:]) if isinstance(top, tuple) and top[0] == "*" else [top]
+    sums = [f for f in factors if isinstance(f, tuple) and f[0] == "+" and len(f) > 2]
+    if not sums:
+        return None
+    inner = max(sums, key=lambda f: len(text(f)))
+    factors.remove(inner)
+    rest: Expr = product(factors)
+    if below is not None and _width(formula(below)) <= PRINTED:
+        return formula(call("/", rest, below)), inner, None
+    return "" if rest == 1.0 else formula(rest), inner, below
+
+
+def _width(shown: str) -> int:
+    """About how many characters a formula shows."""
+    return len(re.sub(r"\\(?:left|right|mathrm|d?dot|bigl|bigr|frac|,|quad)|[{}_^\\ ]", "", shown))
+
+
+def _short(origin: str) -> str:
+    """A place in the source by its line: the file has the page's name."""
+    return re.sub(r"(?:^|(?<=, ))(?:[^,]*[/\\])?[^,/\\]*:(\d+):\d+", r"line \1", origin)
 
 
 _DOCUMENT = """\\documentclass[a4paper,11pt]{article}
 \\usepackage[utf8]{inputenc}
-\\usepackage{amsmath}
+\\usepackage[margin=20mm]{geometry}
+\\usepackage{amsmath,graphicx}
 \\allowdisplaybreaks
+\\setcounter{MaxMatrixCols}{1000}
+\\newcommand{\\fitted}[1]{%
+  \\resizebox{\\ifdim\\width>0.75\\linewidth 0.75\\linewidth\\else\\width\\fi}{!}{$\\displaystyle #1$}}
 \\begin{document}
 BODY
 \\end{document}

@@ -23,6 +23,8 @@ from bglang.solve.starts import Plan
 
 DENSE = 500
 """Up to so many unknowns conserved sums are looked for numerically; beyond, the transient keeps them by itself."""
+ROUNDING = 1e-12
+"""Parts of a conserved sum that are smaller came by rounding: what is at rest must not look pushed by them."""
 STIFFNESS = 1e-4
 """States move that much less than algebraic variables where the equations leave a choice."""
 
@@ -104,7 +106,7 @@ class _Steady:
         left, singular, _ = np.linalg.svd(even, full_matrices=True)
         rank = int(np.sum(singular > 1e-10 * singular.max(initial=1e-300)))
         w = left[:, rank:].T
-        w = np.where(np.abs(w) > 1e-12, w, 0.0) * rows[None, :]
+        w = np.where(np.abs(w) > ROUNDING, w, 0.0) * rows[None, :]
         y, d = self.guess, np.zeros(n)
         rest = self.model.residual(self.problem.start, y, d, z)
         terms = np.abs(w) @ np.maximum(np.abs(rest), 1e-300)

@@ -1,5 +1,6 @@
 """Equations for people: state, DAE and field forms, as text, LaTeX and data."""
 
+import re
 import sys
 from pathlib import Path
 from typing import Any
@@ -193,6 +194,18 @@ def test_latex_formulas_can_be_set(name: str) -> None:
     assert page.startswith("\\documentclass") and page.rstrip().endswith("\\end{document}")
     assert page.count("{") == page.count("}")
     assert page.count("\\begin{") == page.count("\\end{")
+
+
+def test_long_fractions_are_broken_and_places_are_short() -> None:
+    page = bglang.load(ROOT / "examples/reduction/robot_arm.bg").equations("state").latex()
+    body = page[page.index("\\begin{align*}") :]
+    assert "\\bigl( " in body and body.count("\\bigl(") == body.count("\\bigr)")
+    assert "footnotesize gravity1, line 12}" in body and "robot\\_arm.bg" not in body
+    known = set(re.findall(r"\\[A-Za-z]+", body))
+    assert known <= {
+        "\\begin", "\\end", "\\dot", "\\mathrm", "\\frac", "\\sin", "\\cos", "\\left", "\\right", "\\bigl", "\\bigr",
+        "\\quad", "\\big", "\\text", "\\footnotesize", "\\subsection", "\\fitted",
+    }  # fmt: skip
 
 
 def test_names_in_formulas() -> None:

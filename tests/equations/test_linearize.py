@@ -83,3 +83,21 @@ def test_unknown_inputs_and_outputs_are_named() -> None:
         model.linearize(inputs=["r"])
     with pytest.raises(UsageError, match=r"c\.ee"):
         model.linearize(outputs=["c.ee"])
+
+
+def test_steady_state_of_two_springs_that_share_a_displacement() -> None:
+    text = """model S
+  J1 v;
+  C a(e = 3*q + q^3, q(start = 1)), b(C = 0.5, q(start = -0.3));
+  I m(I = 1);
+  R r(R = 0.4);
+  Se F(e = 2);
+bonds
+  F -> v -> a, b, m, r;
+end S;
+"""
+    m = bglang.loads(text).linearize(at="steady", inputs=["F"], outputs=["a.q"])
+    # a.q - b.q stays 1.3: 3q + q^3 + 2(q - 1.3) = 2
+    q = next(x.real for x in np.roots([1, 0, 5, -4.6]) if abs(x.imag) < 1e-9)
+    expected = [*np.roots([1, 0.4, 5 + 3 * q**2]), 0.0]
+    assert np.allclose(np.sort_complex(m.poles()), np.sort_complex(np.array(expected)), atol=1e-9)
