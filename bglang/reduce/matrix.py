@@ -203,34 +203,50 @@ def _letter(name: str) -> Literal["e", "f", "q", "p"]:
 # --- starts ---------------------------------------------------------------------------------------------------------
 
 
-def given_starts(field: StorageField) -> list[Expr] | None:
+def given_starts(field: StorageField, tracer: Tracer) -> list[Expr] | None:
     """What the independent storages give at the start; None where none has a start value."""
     if all(start_of(m) is None for m in field.independent):
         return None
-    made = list[Expr]()
-    for m in field.independent:
-        if m.element.kind == "field":
-            made.append(_field_start(m))
-        else:
+    known = dict[int, Expr]()
+    for k, m in enumerate(field.independent):
+        if m.element.kind != "field":
             start = start_of(m)
             given = 0.0 if start is None else m.gives_for(start.value)
             assert given is not None
-            made.append(given)
-    return made
+            known[k] = given
+    if len(known) < len(field.independent):
+        return _field_starts(field, tracer, known)
+    return list(known.values())
 
 
-def _field_start(member: Member) -> Expr:
-    element = member.element
-    values = [p.start.value if p.start is not None else 0.0 for p in element.ports]
-    matrix = storage_matrix(element)
-    assert matrix is not None
-    row = inverse(matrix)[member.port[1]]
-    return total(product(pair) for pair in zip(row, values, strict=True))
+def _field_starts(field: StorageField, tracer: Tracer, known: dict[int, Expr]) -> list[Expr]:
+    """What independent ports of fields give: their own contents are known, other ports may follow other storages."""
+    n, blocks, rows = len(field.independent), storage_blocks(field), rows_of(field)
+    unknown = [k for k in range(n) if k not in known]
+    moved = [0.0] * n + [at_rest(field, d, tracer) for d in range(len(field.dependent))]
+    matrix: Matrix = []
+    right = list[Expr]()
+    for k in unknown:
+        row = [total(product([s, to_expression(rows[b][j])]) for b, s in enumerate(blocks[k])) for j in range(n)]
+        start = field.independent[k].element.ports[field.independent[k].port[1]].start
+        minus = [product([-1.0, row[j], z]) for j, z in known.items()]
+        minus += [product([-1.0, s, moved[b]]) for b, s in enumerate(blocks[k])]
+        right.append(total([0.0 if start is None else start.value, *minus]))
+        matrix.append([row[j] for j in unknown])
+    found = inverse(matrix)
+    values = {k: total(product(pair) for pair in zip(found[i], right, strict=True)) for i, k in enumerate(unknown)}
+    return [known[k] if k in known else values[k] for k in range(n)]
+
+
+def at_rest(field: StorageField, d: int, tracer: Tracer) -> Expr:
+    """What a dependent storage receives from the sources alone."""
+    own = {("v", m.given) for m in field.independent}
+    return map_leaves(field.follows(d, tracer), lambda leaf: 0.0 if leaf in own else leaf)
 
 
 def field_ports(edit: Edit, tracer: Tracer, field: StorageField, plan: Plan, matrix: Matrix) -> tuple[Port, ...]:
     """Ports with start values that keep what the storages give; equations of the start where no formula is known."""
-    given = given_starts(field)
+    given = given_starts(field, tracer)
     if given is None and any(field.sources):
         given = [0.0] * len(field.independent)
     moved = source_terms(field, tracer)
