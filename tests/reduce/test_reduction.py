@@ -280,6 +280,8 @@ FOUND = {
         R r(R = 1); bonds v -> a, b, r;""",
     "a port of a field that follows a storage": """J0 u; J1 v; C c(C = 1, q(start = 0.5)); R r(R = 1);
         F x(d[2].q(start = 0.3)); bonds u -> v, c, x.d[1]; v -> r, x.d[2];""",
+    "a port of a field that a source holds": """J1 v; J0 u; C c(C = 1, q(start = 0.4)); Se s(e = 1); R r(R = 1); F x;
+        bonds s -> x.d[1]; v -> r; u -> c, x.d[2], v;""",
     "a ring beside what is constant": """J1 a, f, g, h; J0 b, d; TF t(m = 2); C c1(C = 1, q(start = 1)), c2(C = 1);
         C c3(C = 1); R r(R = 1), s(R = 1); bonds a -> b -> d; b -> f -> g; b -> h; d -> t -> b; a -> c1, r, c2; g -> c3;
         h -> s;""",
