@@ -9,6 +9,7 @@ from bglang.equations.parameters import VARYING, ParameterVector
 from bglang.expr import Expr, call, neg, product
 from bglang.expr.core import LEAVES, operands
 from bglang.expr.diff import time_derivative
+from bglang.expr.expand import elementary
 from bglang.expr.walk import is_flat, postorder, rebuild, rewrite
 from bglang.source import Span
 
@@ -39,6 +40,10 @@ class Maker:
         if is_flat(e) and e[0] not in VARYING:
             return self._resolve_flat(e)
         return self.parameters.hoist(rewrite(e, self._leaf, self._operation))
+
+    def constant(self, e: Expr) -> Expr:
+        """An expression of parameters alone: a start, a nominal value."""
+        return self.resolve(elementary(e, self.modes.tables))
 
     def _resolve_flat(self, e: Node) -> Expr:
         args = [self._leaf(a) if isinstance(a, tuple) else a for a in e[1:]]

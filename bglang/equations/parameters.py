@@ -11,6 +11,7 @@ from bglang.equations.ranges import can_vanish, has_zero_branch
 from bglang.equations.system import SystemParameter
 from bglang.expr import Expr
 from bglang.expr.core import LEAVES, operands
+from bglang.expr.expand import elementary
 from bglang.expr.walk import leaf_set, rebuild, rewrite
 from bglang.graph.ir import BondGraph, Parameter, Table
 from bglang.records import replace
@@ -27,6 +28,7 @@ class ParameterVector:
         self.entries: list[SystemParameter] = []
         self.numbers: dict[str, int] = {}
         self._derived: dict[Expr, Expr] = {}
+        self._tables = {table.key: table for table in graph.tables}
         for parameter in _in_order(numeric):
             self.numbers[parameter.name] = len(self.numbers)
         for parameter in _in_order(numeric):
@@ -45,6 +47,7 @@ class ParameterVector:
         """Names of parameters replaced by their numbers."""
         if not isinstance(e, tuple):
             return e
+        e = elementary(e, self._tables)
         return rewrite(e, lambda leaf: ("p", self.numbers[leaf[1]]) if leaf[0] == "p" else leaf)
 
     def renumber_table(self, table: Table) -> Table:

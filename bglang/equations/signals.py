@@ -14,6 +14,7 @@ from bglang.equations.matching import FREE, Matching, match, overdetermined, und
 from bglang.equations.system import Mode, Unknown
 from bglang.equations.words import listed
 from bglang.expr import Expr, call
+from bglang.expr.expand import elementary
 from bglang.expr.invert import invert
 from bglang.expr.walk import leaf_set, postorder
 from bglang.graph.ir import Assign, BondGraph, Variable
@@ -66,7 +67,7 @@ def _add_state(draft: Draft, variable: Variable) -> None:
 
 
 def _add_discrete(draft: Draft, maker: Maker, variable: Variable) -> None:
-    start = 0.0 if variable.start is None else variable.start.value
+    start = 0.0 if variable.start is None else elementary(variable.start.value, maker.modes.tables)
     mode = Mode("discrete", (), (start,), variable.name, variable.name, "", variable.span)
     draft.names[variable.name] = maker.modes.add(mode)
 

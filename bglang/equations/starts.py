@@ -27,7 +27,7 @@ def read_initial(draft: Draft, maker: Maker) -> list[Equation]:
         if start is None or not start.written or name != ("v", variable.name) or variable.name in draft.leaves:
             continue
         if start.fixed:
-            found.append(Equation(name, maker.resolve(start.value), variable.name, start.span))
+            found.append(Equation(name, maker.constant(start.value), variable.name, start.span))
         elif variable.type == "Real":
             _warn(draft, variable)
     return found
@@ -58,8 +58,8 @@ def settle_starts(
         if variable is not None:
             unknown = _guess(unknown, variable)
         if isinstance(unknown.start, tuple) or isinstance(unknown.nominal, tuple):
-            nominal = None if unknown.nominal is None else maker.resolve(unknown.nominal)
-            unknown = replace(unknown, start=maker.resolve(unknown.start), nominal=nominal)
+            nominal = None if unknown.nominal is None else maker.constant(unknown.nominal)
+            unknown = replace(unknown, start=maker.constant(unknown.start), nominal=nominal)
         unknowns.append(unknown)
     rows = []
     for equation in initial:

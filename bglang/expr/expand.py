@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
 from bglang.expr.core import Expr, call, neg, product, total
-from bglang.expr.walk import rebuild, rewrite
+from bglang.expr.walk import contains, rebuild, rewrite
 
 Node = tuple[Any, ...]
 
@@ -40,6 +40,17 @@ def expand(e: Expr, tables: Mapping[str, Points] | None = None) -> Expr:
         return expand_node(made)
 
     return rewrite(e, lambda leaf: leaf, operation)
+
+
+def elementary(e: Expr, tables: Mapping[str, Points] | None = None) -> Expr:
+    """The expression of parameters alone without ENPORT functions: nothing can stick there, `coulomb` is a sign."""
+    if not isinstance(e, tuple) or not contains(e, ENPORT):
+        return e
+
+    def operation(node: Node, args: list[Expr]) -> Expr:
+        return product([args[1], ("sign", args[0])]) if node[0] == "coulomb" else rebuild(node, args)
+
+    return rewrite(expand(e, tables), lambda leaf: leaf, operation)
 
 
 def expand_node(node: Node) -> Expr:

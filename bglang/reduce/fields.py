@@ -218,7 +218,22 @@ def _field(
         tuple(varying),
         tuple(d.path for d in dependents),
     )
-    return _nonlinear(graph, tracer, field) or field
+    return _partial(field) or _nonlinear(graph, tracer, field) or field
+
+
+def _partial(field: StorageField) -> Refusal | None:
+    """A multiport is merged as a whole: none of its ports may be held by something else, such as a source."""
+    ports = {m.port for m in (*field.independent, *field.dependent)}
+    first = field.dependent[0]
+    for m in (*field.independent, *field.dependent):
+        for k, port in enumerate(m.element.ports):
+            if (m.port[0], k) not in ports:
+                return refuse(
+                    first.element, first.name, "multiport", m.element,
+                    f"The port `{m.element.name}.{port.name}` does not follow the same storages, and a field is merged "
+                    "as a whole.",
+                )  # fmt: skip
+    return None
 
 
 def _nonlinear(graph: BondGraph, tracer: Tracer, field: StorageField) -> Refusal | None:

@@ -3,7 +3,7 @@
 Those of the independent ones hold.  Where these have none, the starts of dependent ones decide, and of what is left the
 storages declared first stay at rest."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 import numpy as np
 
@@ -24,14 +24,21 @@ def motion_at_start(tracer: Tracer, field: StorageField, first: Collection[PortK
 
     `first`: those whose starts count before others'; the independent ones, unless pivots took their part."""
     size = len(field.independent)
-    candidates = [_known(m, [1.0 if i == k else 0.0 for i in range(size)], 0.0)
-                  for k, m in enumerate(field.independent)]  # fmt: skip
-    for d, m in enumerate(field.dependent):
+    units = [[1.0 if i == k else 0.0 for i in range(size)] for k in range(size)]
+    gives: list[_Gives] = [(list[Expr | None](unit), 0.0) for unit in units]
+    for d in range(len(field.dependent)):
         moved = total(to_expression(g, [("v", tracer.gives(key))]) for key, g in field.sources[d])
-        candidates.append(_known(m, [at_start(tracer, field.gain(d, i)) for i in range(size)], at_start(tracer, moved)))
-    order = [c for c in candidates if c is not None]
+        gives.append(([at_start(tracer, field.gain(d, i)) for i in range(size)], at_start(tracer, moved)))
+    members = [*field.independent, *field.dependent]
+    by_port = dict(zip((m.port for m in members), gives, strict=True))
+    order = [known for m in members if (known := _known(m, by_port)) is not None]
     order.sort(key=lambda c: (start_of(c.member) is None, c.member.port not in first))
     return _solve(order, size, numbers(tracer.graph))
+
+
+_Gives = tuple[list[Expr | None], Expr | None]
+"""What a storage gives: gains from the independent ones, and what sources add."""
+_UNKNOWN: _Gives = ([], None)
 
 
 class _Known:
@@ -41,27 +48,33 @@ class _Known:
         self.member, self.row, self.given = member, row, given
 
 
-def _known(member: Member, row: Sequence[Expr | None], moved: Expr | None) -> _Known | None:
+def _known(member: Member, gives: Mapping[PortKey, _Gives]) -> _Known | None:
     start = start_of(member)
     if is_pivot(member.element) and start is None:
         return None
+    given: Expr | None = 0.0 if start is None else start.value
     if member.element.kind == "field":
-        given: Expr | None = _field_start(member)
+        row, moved = _content(member, gives)
     else:
+        row, moved = gives[member.port]
         given = 0.0 if start is None else member.gives_for(start.value)
     gains = [e for e in row if e is not None]
-    if given is None or moved is None or len(gains) < len(row):
+    if given is None or moved is None or not gains or len(gains) < len(row):
         return None
     return _Known(member, gains, given if moved == 0.0 else call("-", given, moved))
 
 
-def _field_start(member: Member) -> Expr | None:
-    element = member.element
-    matrix = storage_matrix(element)
-    if matrix is None:
-        return None
-    values = [p.start.value if p.start is not None else 0.0 for p in element.ports]
-    return total(product(pair) for pair in zip(inverse(matrix)[member.port[1]], values, strict=True))
+def _content(member: Member, gives: Mapping[PortKey, _Gives]) -> _Gives:
+    """What one port of a field holds: of all that its ports give, also where some of them follow other storages."""
+    matrix, (number, port) = storage_matrix(member.element), member.port
+    ports = [gives.get((number, k), _UNKNOWN) for k in range(len(member.element.ports))]
+    if matrix is None or any(moved is None or None in row for row, moved in ports):
+        return _UNKNOWN
+
+    def held(values: Iterable[Expr | None]) -> Expr:
+        return total(product([s, v or 0.0]) for s, v in zip(matrix[port], values, strict=True))
+
+    return [held(column) for column in zip(*(row for row, _ in ports), strict=True)], held(moved for _, moved in ports)
 
 
 def _solve(order: Sequence[_Known], size: int, values: dict[str, float]) -> list[Expr] | None:

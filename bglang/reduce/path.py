@@ -123,13 +123,14 @@ def _start(
     given = None if start is None else kept.gives_for(start.value)
     if start is None:
         given = from_dependent(field)
-        if given is None and any(field.sources) and all(start_of(m) is None for m in field.dependent):
-            given = 0.0  # at rest, with the merged one moved by the source
+        moved = linear is None or any(field.sources)  # by an offset of a law, or by the source
+        if given is None and moved and all(start_of(m) is None for m in field.dependent):
+            given = kept.gives_for(0.0)
     value = None
     if given is not None:
         whole = _at(content, kept, given) if linear is None else scaled(linear, kept, start, given)
         value = at_start(tracer, whole)
-    if value is not None:
+    if value is not None and (start is not None or value != 0.0):
         made = Start(value, True, None if start is None else start.fixed, element.span)
         element = replace(element, ports=(replace(element.ports[0], start=made),))
     elif start is not None:  # no closed form: what the kept one alone would hold decides, as an equation of the start

@@ -203,7 +203,10 @@ def _harmless(graph: BondGraph, tracer: Tracer, constant: Constant, read: dict[i
     kept = set[int]().union(*(tracer.reaction(m.port) for m in constant.kept))
     changed = set[int]()
     for signal in kept:
-        parts = tracer.variable(signal >> 1, "f" if signal & 1 else "e")
+        try:
+            parts = tracer.variable(signal >> 1, "f" if signal & 1 else "e")
+        except Ring:  # what goes round in a ring cannot be told from the storages
+            return False
         own = _number(parts.get(constant.gone.port, {}), values) if signal in gone else 0
         shares = (f * _number(parts.get(m.port, {}), values) for f, m in zip(factors, constant.kept, strict=True))
         if (own - sum(shares)) % PRIME:

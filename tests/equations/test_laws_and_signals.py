@@ -5,6 +5,7 @@ import random
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parents[1])]
@@ -12,6 +13,7 @@ sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parents[1])]
 from build import Build  # noqa: E402
 from derived import Point, system_of  # noqa: E402
 
+import bglang  # noqa: E402
 from bglang.diagnostics import Report, SourceError  # noqa: E402
 from bglang.expr import var  # noqa: E402
 
@@ -286,3 +288,20 @@ def test_random_signal_networks_agree_with_forward_evaluation() -> None:
                 point.y[unknown.name] -= point(system.rows[number].residual)
         for name, number in expected.items():
             assert point.output(name) == pytest.approx(number, rel=1e-12), name
+
+
+def test_functions_of_parameters_may_be_of_the_enport_set() -> None:
+    """Values, starts, nominals and discrete starts are computed before the run, from the same functions as laws."""
+    model = bglang.loads("""
+        model M
+          parameter Real a = 0.3;
+          parameter Real b = 2 + cosine(a) + coulomb(a, 0.5) + interpolation(a, [0, 0; 1, 1; 2, 4]);
+          discrete Real d(start = sine(a));
+          J0 u; C c(C = b, q(start = sine(a) + table(a, [0, 0; 1, 2]), nominal = exponential(a))); R r(R = 1 + abs2(a));
+        bonds u -> c, r;
+        equation when time > 0.5 then d = 2*absqrt(a); end when;
+        end M;""")
+    result = model.simulate(stop=1, tol=1e-9, points=3)
+    c, r = 2 + np.cos(0.3) + 0.5 + 0.09, 1.09
+    assert np.allclose(result["c.q"], (np.sin(0.3) + 0.6) * np.exp(-result.time / (r * c)), rtol=1e-7)
+    assert np.allclose(result["d"], [np.sin(0.3), 2 * np.sqrt(0.3), 2 * np.sqrt(0.3)])

@@ -272,3 +272,31 @@ def test_random_graphs_keep_their_trajectories(seed: int) -> None:
         names = [n for n in lasting(graph) if n[:-2] not in shared]
         exact, reduced = run(graph), run(made.graph)
         assert max(difference(exact, reduced, names).values(), default=0.0) < 1e-6
+
+
+FOUND = {
+    "an offset of a law at rest": "J0 u; C a(C = 1), b(q = 1.48*e + 0.1); R r(R = 1); bonds u -> a, b, r;",
+    "a start that needs a function": """J1 v; I a(I = 1, p(start = 1)); I b(p = 1.5*f + sine(f, 0.2, 1, 0.2, 0));
+        R r(R = 1); bonds v -> a, b, r;""",
+    "a port of a field that follows a storage": """J0 u; J1 v; C c(C = 1, q(start = 0.5)); R r(R = 1);
+        F x(d[2].q(start = 0.3)); bonds u -> v, c, x.d[1]; v -> r, x.d[2];""",
+    "a port of a field that a source holds": """J1 v; J0 u; C c(C = 1, q(start = 0.4)); Se s(e = 1); R r(R = 1); F x;
+        bonds s -> x.d[1]; v -> r; u -> c, x.d[2], v;""",
+    "a ring beside what is constant": """J1 a, f, g, h; J0 b, d; TF t(m = 2); C c1(C = 1, q(start = 1)), c2(C = 1);
+        C c3(C = 1); R r(R = 1), s(R = 1); bonds a -> b -> d; b -> f -> g; b -> h; d -> t -> b; a -> c1, r, c2; g -> c3;
+        h -> s;""",
+}
+
+
+@pytest.mark.parametrize("what", FOUND)
+def test_random_models_that_failed_once(what: str) -> None:
+    """Found by `python -m tests.soak`, made small: junctions keep their common variables."""
+    field = "element F port Any d[2]; parameter Real A[2, 2] = [1.93, 1.1; 1.1, 2.01]; equation d.e = A*d.q; end F;"
+    model = bglang.loads(f"{field} model M {FOUND[what]} end M;")
+    implicit = model.simulate(stop=1, tol=1e-9, points=11)
+    reduced = model.simulate(stop=1, tol=1e-9, points=11, dependent="reduce")
+    names = [name for name in implicit.names if name in reduced and name.partition(".")[0] in ("u", "v", "a", "b")]
+    assert names
+    for name in [f"{j}.{x}" for j, x in (("u", "e"), ("v", "f"), ("b", "e"), ("a", "f")) if f"{j}.{x}" in names]:
+        if f"{name[:-2]}.power" not in implicit:
+            assert np.allclose(implicit[name], reduced[name], atol=1e-7), name

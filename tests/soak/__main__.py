@@ -4,6 +4,7 @@ With `--fuzz`, spoiled sources instead: `python -m tests.soak --fuzz --minutes 1
 Every failure is printed with its seed and its source, so that it can be minimised into a test."""
 
 import argparse
+import re
 import sys
 import time
 import traceback
@@ -12,9 +13,12 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from soak.checks import check
+from soak.checks import TooLong, check
 from soak.fuzz import fuzz
+from soak.minimise import minimise
+from soak.physics import Model
 from soak.random_models import random_model
+from soak.writings import source
 
 
 def main() -> int:
@@ -22,6 +26,7 @@ def main() -> int:
     parser.add_argument("--minutes", type=float, default=1.0)
     parser.add_argument("--seed", type=int, default=0, help="first seed")
     parser.add_argument("--most", type=int, default=10**9, help="at most so many models")
+    parser.add_argument("--minimise", action="store_true", help="print failing models as small as they can be made")
     parser.add_argument("--fuzz", action="store_true", help="spoiled sources instead of random models")
     parser.add_argument("--workers", type=int, default=1, help="processes of --fuzz")
     options = parser.parse_args()
@@ -33,14 +38,24 @@ def main() -> int:
         try:
             outcome = check(model, seed)
             seen["ran" if outcome.ran else outcome.code] += 1
-        except Exception:
+        except (Exception, TooLong):
             failures += 1
-            print(f"--- seed {seed}\n{model.source()}")
-            traceback.print_exc(limit=-2)
+            traceback.print_exc(limit=-4, file=sys.stdout)
+            small = minimise(model, lambda m, seed=seed: failure(m, seed)) if options.minimise else model
+            print(f"--- seed {seed}\n{source(small)}", flush=True)
         seed += 1
     print(f"{seed - options.seed} models from seed {options.seed}: {dict(seen)}")
     print(f"{seed - options.seed - failures} passed, {failures} failed")
     return 1 if failures else 0
+
+
+def failure(model: Model, seed: int) -> str | None:
+    """How a model fails, without its numbers."""
+    try:
+        check(model, seed)
+    except (Exception, TooLong) as problem:
+        return type(problem).__name__ + re.split(r"[:`\d]", str(problem))[0]
+    return None
 
 
 def spoil(options: argparse.Namespace) -> int:
