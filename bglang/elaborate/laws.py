@@ -8,7 +8,7 @@ from bglang.elaborate.bodies import BodyItem, Level
 from bglang.elaborate.context import Known
 from bglang.elaborate.expressions import translate
 from bglang.elaborate.modifications import Binding, Modification, read_modification, report_final
-from bglang.elaborate.objects import PARAMETER_NAME, ElementObject, Missing, variable
+from bglang.elaborate.objects import OWN_LETTERS, PARAMETER_NAME, ElementObject, Missing, variable
 from bglang.elaborate.scopes import InstanceScope, scope_of
 from bglang.elaborate.values import CONSTANT, PARAMETER, Value, describe
 from bglang.expr import Expr, leaves
@@ -31,8 +31,6 @@ GROUPS: dict[str, tuple[str, ...]] = {
 
 FOREIGN = {"Se": "f", "Sf": "e", "C": "f", "I": "e"}
 """Variables that a law of this element cannot speak of."""
-
-OWN_LETTERS = {"Se": "ef", "Sf": "ef", "R": "ef", "C": "efq", "I": "efp"}
 
 
 @dataclass(slots=True)

@@ -181,6 +181,7 @@ class Instance:
 UNNAMED = -1
 """A bond to an element that does not say to which of its ports."""
 
+OWN_LETTERS = {"Se": "ef", "Sf": "ef", "R": "ef", "C": "efq", "I": "efp"}
 PORT_LETTERS = frozenset({"e", "f", "q", "p", "power", "energy"})
 
 
@@ -318,7 +319,9 @@ class ElementObject:
         return self.end
 
     def inner_attribute(self, ident: str) -> Any:
-        """What the class of an element sees of it: ports of TF and GY, the variables of an only port."""
+        """What the class of an element sees of it: its own variables, ports of TF and GY, those of an only port."""
+        if ident in OWN_LETTERS.get(self.kind, ""):
+            return variable(f"{self.name}.{ident}")
         if self.kind in ("TF", "GY") and ident in ("p1", "p2"):
             return self.ports()[0 if ident == "p1" else 1]
         if self.kind == "field" and ident in PORT_LETTERS and self.inner is not None:

@@ -5,9 +5,9 @@ from bglang.elaborate.attributes import PLAIN, Attributes, letter_layers, scalar
 from bglang.elaborate.domains import port_domain
 from bglang.elaborate.elements import text_attribute
 from bglang.elaborate.fields import Laws
-from bglang.elaborate.laws import NOTHING, OWN_LETTERS, find_law, has_refined_parameter, sources
+from bglang.elaborate.laws import NOTHING, find_law, has_refined_parameter, sources
 from bglang.elaborate.modifications import Layers, Modification
-from bglang.elaborate.objects import PARAMETER_NAME, ElementObject, ElementPort
+from bglang.elaborate.objects import OWN_LETTERS, PARAMETER_NAME, ElementObject, ElementPort
 from bglang.elaborate.output import Output, Places
 from bglang.elaborate.write_integrals import port_letter_layers, write_junction_integral, write_port_integrals
 from bglang.graph import ir

@@ -18,6 +18,8 @@ from elaborating import (
     value,
 )
 
+import bglang
+
 
 def test_the_oscillator_of_the_language_page() -> None:
     g = graph("""
@@ -326,3 +328,24 @@ def test_locals_of_elements() -> None:
 )
 def test_wrong_elements_classes(body: str, code: str) -> None:
     assert code in problems(f"element X {body} end X; model M X x; end M;")
+
+
+def test_locals_of_an_element_see_its_own_variables() -> None:
+    """An element that extends a basic one inherits its `e` and `f`: in its locals as well as in its law."""
+    result = bglang.loads(
+        """
+        element Hot
+          extends R(e = R0*(1 + rise/300)*f);
+          parameter Real R0(unit = "ohm") = 2, Rth(unit = "K/W") = 3;
+          Real rise(unit = "K") = Rth*R0*f^2;
+          Real loss(unit = "W") = e*f;
+        end Hot;
+        model M
+          Electrical.Sources.ConstantCurrent s(I0 = 5); J0 n; Hot r;
+        bonds
+          s -> n -> r;
+        end M;
+        """
+    ).simulate(points=2)
+    assert result["r.rise"][-1] == pytest.approx(3 * 2 * 25)
+    assert result["r.loss"][-1] == pytest.approx(2 * (1 + 150 / 300) * 25)

@@ -1,5 +1,6 @@
 """Every class of the standard library is documented and can be used."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -26,3 +27,20 @@ def test_files_are_formatted(path: Path) -> None:
 
     text = path.read_text()
     assert format_source(text, str(path)) == text
+
+
+def named(found: ast.Class, prefix: str = "") -> list[str]:
+    """Full names of the classes that a model can use, inside a class and below."""
+    name = f"{prefix}{found.ident}"
+    if found.kind not in ("package", "domain"):
+        return [name]
+    inner = [item for section in found.sections for item in section.items if isinstance(item, ast.Class)]
+    return [one for c in inner for one in named(c, f"{name}.")]
+
+
+def test_every_class_has_a_test() -> None:
+    """A class counts as tested where a test of this folder uses it by its last names."""
+    tests = "".join(path.read_text() for path in Path(__file__).parent.glob("test_*.py"))
+    names = [name for path in FILES for found in classes(path) for name in named(found)]
+    assert len(names) > 100
+    assert [name for name in names if not re.search(rf"\b{name.rsplit('.', 1)[-1]}\b", tests)] == []
