@@ -185,10 +185,10 @@ class NativeModel:
         return self.kernels.many("powers", Points(t, y, d, self.whole, z))
 
     def node_powers(self, t: Array, y: Array, d: Array, z: Array) -> Array:
-        call = self._call("powers")
-        found = np.empty((len(t), len(self.system.audit)))
+        kernel = self.kernels.native("powers")
+        found = np.empty((len(t), kernel.size))
         for k in range(len(t)):
-            found[k] = call(float(t[k]), y[k], d[k], z[k])
+            kernel(float(t[k]), y[k], d[k], self.whole, z[k], found[k])
         return found
 
     def energies(self, t: Array, y: Array, d: Array, z: Array) -> Array:
