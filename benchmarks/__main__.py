@@ -1,73 +1,56 @@
-"""Side by side in one run: `python -m benchmarks [CASE ...] [--repeat 3]`.
+"""Side by side in one run: `python -m benchmarks [CASE ...] [--repeat 3] [--python PATH]`.
 
-Runs are interleaved and the smallest of several counts; what is compared are ratios in this table, never seconds of
-different days.  Equal work means equal accuracy: the error that was reached stands beside each time."""
+Runs are interleaved and the smallest of several counts; what is compared are ratios of one run, never seconds of
+different days.  Equal work means equal accuracy: every program runs with the loosest tolerance with which it reaches
+the error that the case allows, and the error reached stands beside each time.  Nothing is installed: peers are found
+in the interpreter given by --python (this one, unless told) and on the PATH."""
 
 import argparse
-import math
 import sys
 import tempfile
+from fnmatch import fnmatch
 from pathlib import Path
 
 from benchmarks.cases import CASES
-from benchmarks.peers import Measured, measure, present
+from benchmarks.measure import Table, measure_case
+from benchmarks.peers import present
+from benchmarks.report import plot, targets, text_of
 
 RESULTS = Path(__file__).parent / "results"
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("cases", nargs="*", help=f"of {', '.join(CASES)} (default: all)")
+    parser.add_argument("cases", nargs="*", help=f"names or globs of {', '.join(CASES)} (default: all up to 10 000)")
     parser.add_argument("--repeat", type=int, default=3, help="runs of each (default: 3)")
+    parser.add_argument("--python", default=sys.executable, metavar="PATH", help="the interpreter that has the peers")
+    parser.add_argument("--only", default="", metavar="NAMES", help="programs by name, separated by commas")
+    parser.add_argument("--no-phases", action="store_true", help="leave out the stages of the compiler")
     options = parser.parse_args()
-    unknown = [name for name in options.cases if name not in CASES]
-    if unknown:
-        parser.error(f"there is no case {', '.join(unknown)}")
-    peers = present()
-    lines = [f"{name}: absent ({why})" for name, why in peers.items() if why]
-    here = [name for name, why in peers.items() if not why]
+    patterns = options.cases or ["*"]
+    names = [name for name in CASES if any(fnmatch(name, pattern) for pattern in patterns)]
+    if not options.cases:
+        names = [name for name in names if not name.endswith("100000")]
+    if not names:
+        parser.error(f"no case fits {' '.join(patterns)}")
     with tempfile.TemporaryDirectory() as folder:
-        for name in options.cases or CASES:
-            lines += table(name, here, options.repeat, Path(folder))
-    text = "\n".join(lines) + "\n"
-    print(text, end="")
+        peers, bench = present(options.python, Path(folder))
+        here = [name for name, why in peers.items() if not why]
+        if options.only:
+            here = [name for name in here if name in options.only.split(",")]
+        absent = [f"{name}: absent ({why})" for name, why in peers.items() if why]
+        print("\n".join(absent))
+        tables = list[Table]()
+        for name in names:
+            tables.append(measure_case(CASES[name](), here, options.repeat, bench, not options.no_phases))
+            print("\n".join(text_of(tables[-1])), flush=True)
+    verdict = targets(tables)
+    print("\n".join(verdict))
     RESULTS.mkdir(exist_ok=True)
-    (RESULTS / "latest.md").write_text(text)
+    lines = [*absent, *(line for table in tables for line in text_of(table)), *verdict]
+    (RESULTS / "latest.md").write_text("\n".join(lines) + "\n")
+    plot(tables, RESULTS / "latest.svg")
     return 0
-
-
-def table(name: str, peers: list[str], repeat: int, folder: Path) -> list[str]:
-    """One case: rows of peers, with ratios to a warm bglang."""
-    case = CASES[name]()
-    best: dict[str, Measured] = {}
-    failed: dict[str, str] = {}
-    for _ in range(repeat):
-        for peer in peers:
-            if peer in failed:
-                continue
-            try:
-                found = measure(peer, case, folder)
-            except Exception as problem:
-                failed[peer] = str(problem)[:100]
-                continue
-            if found is not None and (peer not in best or found.process < best[peer].process):
-                solve = min(found.solve, best[peer].solve) if peer in best else found.solve
-                best[peer] = Measured(found.process, solve, found.value)
-    reference = case.reference()
-    base = best.get("bglang warm")
-    lines = [
-        "",
-        f"## {name}",
-        "",
-        "| program | process s | ratio | solve ms | ratio | error |",
-        "|---|---|---|---|---|---|",
-    ]
-    for peer, m in best.items():
-        error = abs(m.value - reference) / max(abs(reference), 1e-300)
-        ratio = m.process / base.process if base else math.nan
-        solve = m.solve / base.solve if base and base.solve else math.nan
-        lines.append(f"| {peer} | {m.process:.3f} | {ratio:.2f} | {1e3 * m.solve:.2f} | {solve:.2f} | {error:.1e} |")
-    return lines + [f"| {peer} | failed: {why} | | | | |" for peer, why in failed.items()]
 
 
 if __name__ == "__main__":

@@ -1,8 +1,7 @@
-"""The programs that are measured, each behind one function: seconds by phase, and the value that was reached.
+"""The programs that are measured.  One that is absent is said to be absent: nothing is installed here."""
 
-A peer that is absent is said to be absent; nothing is installed here."""
-
-import importlib.util
+import csv
+import json
 import os
 import re
 import shutil
@@ -10,118 +9,202 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchmarks.cases import Case
+from benchmarks.case import Case
+
+PROGRAMS = Path(__file__).parent / "programs"
+PATIENCE = 300.0
+"""Seconds after which a run is given up."""
+SUNDIALS = ("cvode", "ida", "nvecserial", "sunmatrixsparse", "sunmatrixdense", "sunlinsolklu", "sunlinsoldense")
 
 
 @dataclass(frozen=True)
 class Measured:
-    """`process` is the whole process from the shell, `solve` the integration alone; NaN where there is none."""
+    """`process` is the whole process from the shell, `solve` the integration alone; None where there is none."""
 
-    process: float
-    solve: float
+    process: float | None
+    solve: float | None
     value: float
+    memory: float = 0.0
+    """Megabytes that the process took at most."""
 
 
-NAN = float("nan")
-BGLANG = """
-import sys, bglang
-model = bglang.load(sys.argv[1])
-result = model.simulate(stop=float(sys.argv[2]), tol=float(sys.argv[3]), points=2)
-again = model.simulate(stop=float(sys.argv[2]), tol=float(sys.argv[3]), points=2)
-seconds = again.stats.seconds
-print("value", result[sys.argv[4]][-1], "solve", seconds.get("integration", 0) + seconds.get("events", 0))
-"""
-RUMOCA = """
-import sys, time, rumoca
-name, _, variable = sys.argv[4].partition(":")
-model = rumoca.Session().load(sys.argv[1], model=name)
-begin = time.perf_counter()
-result = model.simulate(t=float(sys.argv[2]), config=rumoca.SimConfig(rtol=float(sys.argv[3]), atol=float(sys.argv[3])))
-spent = time.perf_counter() - begin
-print("value", list(result.to_dataframe()[variable])[-1], "solve", spent)
-"""
-DIFFSOL = """
-import sys, time, numpy as np, pydiffsol as ds
-ode = ds.Ode(open(sys.argv[1]).read(), matrix_type=ds.faer_sparse, linear_solver=ds.lu, ode_solver=ds.bdf)
-ode.rtol = ode.atol = float(sys.argv[3])
-begin = time.perf_counter()
-ys = ode.solve(np.array([]), float(sys.argv[2])).ys
-first = time.perf_counter()
-ode.solve(np.array([]), float(sys.argv[2]))
-print("value", ys[0, -1], "solve", time.perf_counter() - first)
-"""
+@dataclass(frozen=True)
+class Bench:
+    """Where things are: a folder to work in, the interpreter that has the peers, the compiled C program."""
+
+    folder: Path
+    python: str
+    c: Path | None
 
 
-def present() -> dict[str, str]:
-    """Every peer, with "" or the reason why it is absent."""
-    modules = {"rumoca": "rumoca", "pydiffsol": "pydiffsol"}
+Run = Callable[[Case, float, Bench], Measured | None]
+
+
+def present(python: str, folder: Path) -> tuple[dict[str, str], Bench]:
+    """Every program, with "" or the reason why it is absent."""
+    modules = {"rumoca": ["rumoca"], "pymoca": ["pymoca", "casadi"], "pydiffsol": ["pydiffsol"]}
+    wanted = sorted({name for names in modules.values() for name in names})
+    question = f"import importlib.util as u; print(*[m for m in {wanted!r} if u.find_spec(m)])"
+    there = subprocess.run([python, "-c", question], capture_output=True, text=True, check=False).stdout.split()
     found = {"bglang cold": "", "bglang warm": ""}
-    for name, module in modules.items():
-        found[name] = "" if importlib.util.find_spec(module) else f"pip install {module}"
+    for name, names in modules.items():
+        missing = [module for module in names if module not in there]
+        found[name] = f"pip install {' '.join(missing)}" if missing else ""
     found["ngspice"] = "" if shutil.which("ngspice") else "install the package ngspice"
-    return found
+    program, why = _compile(folder)
+    found["sundials in C"] = why
+    import importlib.util
+
+    found["ida of scikit-sundae"] = "" if importlib.util.find_spec("sksundae") else "pip install scikit-sundae"
+    return found, Bench(folder, python, program)
 
 
-def measure(peer: str, case: Case, folder: Path) -> Measured | None:
-    """One run; None if the peer has no text for this case."""
-    return _RUNNERS[peer](case, folder)
+def _compile(folder: Path) -> tuple[Path | None, str]:
+    if not shutil.which("gcc"):
+        return None, "there is no gcc"
+    program = folder / "sundials"
+    libraries = [f"-lsundials_{name}" for name in SUNDIALS]
+    words = ["gcc", "-O3", "-march=native", str(PROGRAMS / "sundials.c"), "-I/usr/include/suitesparse"]
+    done = subprocess.run([*words, "-o", str(program), *libraries, "-lm"], capture_output=True, text=True, check=False)
+    return (program, "") if done.returncode == 0 else (None, "install the packages libsundials-dev, libsuitesparse-dev")
 
 
-def _python(program: str, text: str, suffix: str, case: Case, variable: str, cache: Path | None) -> Measured | None:
-    if not text:
-        return None
+# --- processes --------------------------------------------------------------------------------------------------------
+
+
+def run(words: list[str], environment: Mapping[str, str] | None = None) -> tuple[str, float, float]:
+    """Output, seconds, megabytes; RuntimeError with the last line of what a failing program said."""
     with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / f"case{suffix}"
-        path.write_text(text)
-        return _process(program, path, case, variable, cache)
+        return _run(words, {**os.environ, **(environment or {})}, Path(folder) / "memory")
 
 
-def _process(program: str, path: Path, case: Case, variable: str, cache: Path | None) -> Measured:
-    words = [sys.executable, "-c", program, str(path), repr(case.stop), repr(case.tolerance), variable]
-    environment = {**os.environ, **({"BGLANG_CACHE": str(cache)} if cache else {})}
+def _run(words: list[str], environment: Mapping[str, str], report: Path) -> tuple[str, float, float]:
+    timer = ["/usr/bin/time", "-f", "%M", "-o", str(report)]
+    timed = [*(timer if Path(timer[0]).exists() else []), *words]
     begin = time.perf_counter()
-    done = subprocess.run(words, capture_output=True, text=True, env=environment, timeout=300, check=False)
+    try:
+        done = subprocess.run(timed, capture_output=True, text=True, env=environment, timeout=PATIENCE, check=False)
+    except subprocess.TimeoutExpired:
+        raise RuntimeError(f"took more than {PATIENCE:.0f} s") from None
     spent = time.perf_counter() - begin
-    match = re.search(r"value (\S+) solve (\S+)", done.stdout)
-    if not match:
-        lines = done.stderr.strip().splitlines()
-        raise RuntimeError(lines[-1] if lines else "no answer")
-    return Measured(spent, float(match[2]), float(match[1]))
+    if done.returncode != 0:
+        lines = (done.stderr or done.stdout).strip().splitlines()
+        raise RuntimeError(lines[-1] if lines else f"exit code {done.returncode}")
+    return done.stdout, spent, float(report.read_text().split()[-1]) / 1024 if report.exists() else 0.0
 
 
-def _bglang(case: Case, folder: Path, warm: bool) -> Measured:
-    """One model file a case, so that a second run finds it in the cache; a cold one has an empty cache."""
-    path = folder / f"{case.name}.bg"
+def _answer(output: str) -> tuple[float, float]:
+    data = json.loads(output.strip().splitlines()[-1])
+    return float(data["value"]), float(data["solve"])
+
+
+def _model(case: Case, bench: Bench, text: str, suffix: str) -> Path:
+    """A file in a folder of its own: some programs read all that lie beside it."""
+    folder = bench.folder / f"{case.name}{suffix.replace('.', '-')}"
+    folder.mkdir(exist_ok=True)
+    path = folder / f"{case.modelica_model or 'case'}{suffix}"
     if not path.exists():
-        path.write_text(case.bg)
+        path.write_text(text, encoding="utf-8")
+    return path
+
+
+def _varied(case: Case) -> list[str]:
+    return [case.varied, *map(repr, case.variations)] if case.variations else []
+
+
+# --- programs ---------------------------------------------------------------------------------------------------------
+
+
+def _bglang(case: Case, tolerance: float, bench: Bench, warm: bool) -> Measured | None:
+    """The command, with an empty cache or one that knows the model; the integration in a process of its own."""
+    if case.variations and not warm:
+        return None
+    path, out = _model(case, bench, case.bg, ".bg"), bench.folder / "out.csv"
+    words = [sys.executable, "-m", "bglang", "run", str(path), "--stop", repr(case.stop), "--tol", repr(tolerance)]
+    words += ["--points", str(case.points), "--vars", case.variable, "-o", str(out), "--quiet"]
+    with tempfile.TemporaryDirectory() as empty:
+        cache = bench.folder / "cache" if warm else Path(empty)
+        cache.mkdir(mode=0o700, exist_ok=True)
+        _, spent, memory = run(words, {"BGLANG_CACHE": str(cache)})
+    with out.open(newline="") as file:
+        value = float(list(csv.reader(file))[-1][1])
+    solve = None
     if warm:
-        return _process(BGLANG, path, case, case.variable, folder / "cache")
-    with tempfile.TemporaryDirectory() as cache:
-        return _process(BGLANG, path, case, case.variable, Path(cache))
+        value, solve = _bglang_solve(case, tolerance, bench, "auto")
+    return Measured(None if case.variations else spent, solve, value, memory)
 
 
-def _ngspice(case: Case, folder: Path) -> Measured | None:
+def _bglang_solve(case: Case, tolerance: float, bench: Bench, method: str) -> tuple[float, float]:
+    path = _model(case, bench, case.bg, ".bg")
+    words = [sys.executable, str(PROGRAMS / "bglang_solve.py"), str(path), repr(case.stop), repr(tolerance)]
+    own = {"BGLANG_CACHE": str(bench.folder / "cache"), "PYTHONPATH": os.pathsep.join(sys.path)}
+    return _answer(run([*words, case.variable, method, *_varied(case)], own)[0])
+
+
+def _ida(case: Case, tolerance: float, bench: Bench) -> Measured | None:
+    if case.variations:
+        return None
+    value, solve = _bglang_solve(case, tolerance, bench, "ida")
+    return Measured(None, solve, value)
+
+
+def _script(name: str, text: str, suffix: str) -> Callable[[Case, float, Bench, list[str]], Measured | None]:
+    def measure(case: Case, tolerance: float, bench: Bench, more: list[str]) -> Measured | None:
+        path = _model(case, bench, text, suffix)
+        words = [bench.python, str(PROGRAMS / name), str(path), repr(case.stop), repr(tolerance), *more]
+        output, spent, memory = run(words)
+        value, solve = _answer(output)
+        return Measured(None if case.variations else spent, solve, value, memory)
+
+    return measure
+
+
+def _modelica(name: str) -> Run:
+    def measure(case: Case, tolerance: float, bench: Bench) -> Measured | None:
+        if not case.modelica or (case.variations and name != "rumoca_run.py"):
+            return None
+        more = [case.modelica_model, case.modelica_variable, *_varied(case)]
+        return _script(name, case.modelica, ".mo")(case, tolerance, bench, more)
+
+    return measure
+
+
+def _diffsol(case: Case, tolerance: float, bench: Bench) -> Measured | None:
+    if not case.diffsl:
+        return None
+    return _script("diffsol_run.py", case.diffsl, ".diffsl")(case, tolerance, bench, _varied(case))
+
+
+def _ngspice(case: Case, tolerance: float, bench: Bench) -> Measured | None:
     if not case.spice:
         return None
-    path = folder / f"{case.name}.cir"
-    path.write_text(case.spice)
-    begin = time.perf_counter()
-    done = subprocess.run(["ngspice", "-b", str(path)], capture_output=True, text=True, timeout=300, check=False)
-    spent = time.perf_counter() - begin
-    rows = re.findall(r"^\d+\s+\S+\s+(\S+)\s*$", done.stdout, re.M)
-    return Measured(spent, NAN, float(rows[-1]) if rows else NAN)
+    path = _model(case, bench, case.spice, ".cir")
+    output, spent, memory = run(["ngspice", "-b", str(path)])
+    rows = re.findall(r"^\d+\s+\S+\s+(\S+)\s*$", output, re.M)
+    return Measured(spent, None, float(rows[-1]), memory)
 
 
-_RUNNERS: dict[str, Callable[[Case, Path], Measured | None]] = {
-    "bglang cold": lambda case, folder: _bglang(case, folder, warm=False),
-    "bglang warm": lambda case, folder: _bglang(case, folder, warm=True),
-    "rumoca": lambda case, folder: _python(
-        RUMOCA, case.modelica, ".mo", case, f"{case.modelica_model}:{case.modelica_variable}", None
-    ),
-    "pydiffsol": lambda case, folder: _python(DIFFSOL, case.diffsl, ".diffsl", case, "", None),
+def _c(case: Case, tolerance: float, bench: Bench) -> Measured | None:
+    if not case.c:
+        return None
+    output, _, memory = run([str(bench.c), *case.c.split(), repr(case.stop), repr(tolerance)])
+    value, solve = _answer(output)
+    return Measured(None, solve, value, memory)
+
+
+RUNNERS: dict[str, Run] = {
+    "bglang cold": lambda case, tolerance, bench: _bglang(case, tolerance, bench, warm=False),
+    "bglang warm": lambda case, tolerance, bench: _bglang(case, tolerance, bench, warm=True),
+    "rumoca": _modelica("rumoca_run.py"),
+    "pymoca": _modelica("pymoca_run.py"),
+    "pydiffsol": _diffsol,
     "ngspice": _ngspice,
+    "sundials in C": _c,
+    "ida of scikit-sundae": _ida,
 }
+TUNABLE = ("bglang warm", "rumoca", "pymoca", "pydiffsol", "sundials in C", "ida of scikit-sundae")
+"""Programs whose tolerance can be chosen; a cold bglang takes that of a warm one, ngspice that of its text."""

@@ -404,9 +404,16 @@ class Model:
         from bglang.solve.native_model import Compiled
 
         if self._compiled is None:
-            self._compiled = Compiled(self.compile(), self._kept.program if self._kept else None)
-            if self._kept is None:
-                self._memory.remember(self.graph, self.compile(), self._compiled.program, self.warnings)
+            system = self.compile()
+            if self._kept is not None:
+                self._compiled = Compiled(system, self._kept.program)
+            elif not self._memory.keeps:
+                self._compiled = Compiled(system)
+            else:  # what is kept shows all outputs: lowered now, they need not be lowered again
+                from bglang.kernels.lower import lower
+
+                self._compiled = Compiled(system, lower(system, range(len(system.outputs))))
+                self._memory.remember(self.graph, system, self._compiled.program, self.warnings)
         return self._compiled
 
     def numbers(self, values: Mapping[str, object]) -> dict[str, float] | None:

@@ -42,6 +42,11 @@ class Memory:
         self._store: Store = default_store()
         self._settable: frozenset[str] | None = None
 
+    @property
+    def keeps(self) -> bool:
+        """Whether there is a place where compiled models can be kept."""
+        return self._store.folder is not None
+
     def recall(self) -> "Stored | None":
         """The compiled model; first without the values of the request that are plain numbers, then with all of them."""
         from bglang.kernels.recall import recall

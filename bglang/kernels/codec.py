@@ -145,7 +145,10 @@ class Writer:
         for k, word in enumerate(("source", "start", "end")):
             self.arrays[f"span.{word}"] = spans[:, k].copy()
         sources = [[source.name, source.text] for source in self._source_list]
-        return {"strings": list(self._strings), "sources": sources, "pool": self._pool}
+        blobs = [word.encode("utf-8", "surrogatepass") for word in self._strings]
+        self.arrays["string.bytes"] = np.frombuffer(b"".join(blobs), np.uint8)
+        self.arrays["string.ends"] = np.cumsum([len(blob) for blob in blobs], dtype=np.int64)
+        return {"sources": sources, "pool": self._pool}
 
 
 class Reader:
@@ -153,9 +156,9 @@ class Reader:
 
     def __init__(self, head: Any, arrays: Mapping[str, Array], classes: Classes) -> None:
         self.arrays, self._classes = arrays, classes
-        self._strings: list[str] = head["strings"]
+        self._strings = Strings(arrays["string.bytes"], arrays["string.ends"])
         self._sources = [Source(name, text) for name, text in head["sources"]]
-        self._spans = [arrays[f"span.{word}"].tolist() for word in ("source", "start", "end")]
+        self._spans = [arrays[f"span.{word}"] for word in ("source", "start", "end")]
         self._made: dict[int, Span] = {}
         self._pool = list[tuple[Any, ...]]()
         for items in head["pool"]:
@@ -175,25 +178,60 @@ class Reader:
     def span(self, number: int) -> Span:
         found = self._made.get(number)
         if found is None:
-            source, start, end = (column[number] for column in self._spans)
+            source, start, end = (int(column[number]) for column in self._spans)
             found = self._made[number] = Span(self._sources[source], start, end)
         return found
 
-    def columns(self, name: str, table: Any) -> dict[str, Callable[[int], Any]]:
+    def columns(self, name: str, table: Any) -> dict[str, "Column"]:
         """The stored fields of a table of records, each a function of the record's number."""
-        found = dict[str, Callable[[int], Any]]()
+        found = dict[str, Column]()
         for field, kind in table["columns"].items():
-            data = kind if isinstance(kind, list) else self.arrays[f"{name}.{field}"].tolist()
+            data = kind if isinstance(kind, list) else self.arrays[f"{name}.{field}"]
             if len(data) != table["count"]:
                 raise BadData(f"{name}.{field}")
-            found[field] = self._getter(kind, data)
+            found[field] = Column(data, self._decoder(kind))
         return found
 
-    def _getter(self, kind: Any, data: list[Any]) -> Callable[[int], Any]:
+    def _decoder(self, kind: Any) -> Callable[[Any], Any]:
         if kind == "strings":
-            return lambda k: self._strings[data[k]]
+            return self._strings.word
         if kind == "flags":
-            return lambda k: (False, True, None)[data[k]]
+            return (False, True, None).__getitem__
         if kind == "spans":
-            return lambda k: self.span(data[k])
-        return lambda k: self.value(data[k])
+            return lambda number: self.span(int(number))
+        return self.value
+
+
+class Column:
+    """One field of a table of records: by number, or of all records at once."""
+
+    __slots__ = ("_data", "_decode")
+
+    def __init__(self, data: Array | list[Any], decode: Callable[[Any], Any]) -> None:
+        self._data, self._decode = data, decode
+
+    def __call__(self, k: int) -> Any:
+        return self._decode(self._data[k])
+
+    def all(self) -> list[Any]:
+        data = self._data if isinstance(self._data, list) else self._data.tolist()
+        known = dict[Any, Any]()  # units, kinds and descriptions repeat
+        if isinstance(self._data, list):
+            return list(map(self._decode, data))
+        return [known[key] if key in known else known.setdefault(key, self._decode(key)) for key in data]
+
+
+class Strings:
+    """Words that are read when somebody asks for them, each once."""
+
+    def __init__(self, data: Array, ends: Array) -> None:
+        self._data, self._ends = data.tobytes(), ends
+        self._made: dict[int, str] = {}
+
+    def word(self, number: int) -> str:
+        found = self._made.get(number)
+        if found is None:
+            begin = int(self._ends[number - 1]) if number else 0
+            found = str(self._data[begin : int(self._ends[number])], "utf-8", "surrogatepass")
+            self._made[int(number)] = found
+        return found

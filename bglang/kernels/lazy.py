@@ -78,12 +78,16 @@ class Records(Sequence[Any]):
 
     def column(self, field: str) -> list[Any]:
         """A plain field of all records, none of which is made."""
-        return list(map(self._columns[field], range(len(self._made))))
+        get = self._columns[field]
+        everything = getattr(get, "all", None)
+        return list(map(get, range(len(self._made)))) if everything is None else list(everything())
 
     def present(self, field: str) -> list[bool]:
         """Which records have the field; expressions are not rebuilt for that."""
         get = self._columns[field]
-        return [get(k) is not None for k in range(len(self._made))]
+        everything = getattr(get, "all", None)
+        values = map(get, range(len(self._made))) if everything is None else everything()
+        return [value is not None for value in values]
 
     def __add__(self, other: Sequence[Any]) -> tuple[Any, ...]:
         return (*self, *other)

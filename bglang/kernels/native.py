@@ -61,12 +61,12 @@ def _initialise() -> None:
 
 
 @cache
-def _machine() -> Any:
+def _machine(cpu: str | None) -> Any:
     _initialise()
     # The large code model reaches the mathematical library wherever the linker puts the code.
     return llvm.Target.from_default_triple().create_target_machine(
-        cpu=llvm.get_host_cpu_name(),
-        features=llvm.get_host_cpu_features().flatten(),
+        cpu=cpu or llvm.get_host_cpu_name(),
+        features="" if cpu else llvm.get_host_cpu_features().flatten(),
         opt=OPTIMISATION,
         codemodel="large",
         reloc="static",
@@ -79,13 +79,26 @@ def _linker() -> Any:
     return llvm.create_lljit_compiler(suppress_errors=True)
 
 
-def compile_text(text: str) -> bytes:
-    """Object code of a module in LLVM's intermediate language."""
+COMMON = "x86-64-v3"
+"""The kind of processor that code can be made for in advance, and what it must be able to do."""
+_COMMON_FEATURES = ("avx2", "bmi", "bmi2", "f16c", "fma", "lzcnt", "movbe")
+
+
+def is_common() -> bool:
+    """Whether this is the kind of machine that shipped code was made for."""
+    if sys.platform != "linux" or not llvm.get_process_triple().startswith("x86_64"):
+        return False
+    features = llvm.get_host_cpu_features()
+    return all(features.get(name) for name in _COMMON_FEATURES)
+
+
+def compile_text(text: str, cpu: str | None = None) -> bytes:
+    """Object code of a module in LLVM's intermediate language, for this processor or for a kind of processors."""
     _initialise()
     module = llvm.parse_assembly(text)
     module.verify()
     refuse_foreign(module)
-    machine = _machine()
+    machine = _machine(cpu)
     module.triple, module.data_layout = machine.triple, str(machine.target_data)
     code: bytes = machine.emit_object(module)
     return code

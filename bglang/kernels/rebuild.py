@@ -7,6 +7,7 @@ them get it from here.  It is the same function, though not always written as it
 import numpy as np
 
 from bglang.expr.core import Expr
+from bglang.expr.diff import diff
 from bglang.kernels.interpret import cached_tape
 from bglang.kernels.program import Index, Kernel, Program
 from bglang.kernels.tape import TABLES, columns
@@ -50,7 +51,8 @@ class Rebuilder:
         begin = int(self._kernel.offsets[part])
         return self._kernel.index[begin : begin + width * count].reshape(width, count)
 
-    def _term(self, part: int, instance: int) -> Expr:
+    def _term(self, part: int, instance: int, lifting: bool = True) -> Expr:
+        """One instance; without `lifting` the constants in which instances differ stay parameters."""
         program = self._program
         tape = cached_tape(program.codes[self._kernel.codes[part]].text)
         index = self._columns(part)[:, instance].tolist()
@@ -62,7 +64,7 @@ class Rebuilder:
                 values.append(float.fromhex(a[0]))
             elif op in offset:
                 number = index[offset[op] + a[0]]
-                lifted = op == "p" and number >= program.constants_base
+                lifted = lifting and op == "p" and number >= program.constants_base
                 values.append(float(program.constants[number - program.constants_base]) if lifted else (op, number))
             elif op in TABLES:
                 values.append((op, values[a[0]], self._tables[index[y + p + z + a[1]]]))
@@ -71,6 +73,21 @@ class Rebuilder:
             else:
                 values.append((op, *[values[x] for x in a]))
         return values[tape.results[0]]
+
+    def explicit(self) -> bool:
+        """Whether every result i is dy_i/dt and what does not depend on rates: seen by law, not by equation."""
+        seen = np.zeros(self._kernel.size, np.int64)
+        for part, code in enumerate(self._kernel.codes):
+            slots = {a[0] for op, *a in cached_tape(self._program.codes[code].text).code if op == "d"}
+            if not slots:
+                continue
+            table, slot = self._columns(part), slots.pop()
+            if slots or not np.array_equal(table[slot], table[-1]):
+                return False
+            if diff(self._term(part, 0, lifting=False), ("d", int(table[slot][0]))) != 1.0:
+                return False
+            np.add.at(seen, table[-1], 1)
+        return bool((seen == 1).all())
 
 
 class Given:

@@ -55,7 +55,7 @@ class Result:
 
     @cached_property
     def _index(self) -> dict[str, int]:
-        return {column.name: i for i, column in enumerate(self._values.columns)}
+        return {name: i for i, name in enumerate(self._values.names)}
 
     @property
     def time(self) -> Array:
@@ -76,6 +76,10 @@ class Result:
     @property
     def descriptions(self) -> dict[str, str]:
         return {c.name: c.description for c in self.columns}
+
+    def unit(self, name: str) -> str:
+        """The unit of one variable, "" where it has none."""
+        return self._values.column(self._number(name)).unit
 
     def __getitem__(self, name: str) -> Array:
         if name == "time":

@@ -19,7 +19,14 @@ class Values(Protocol):
     def time(self) -> Array: ...
 
     @property
+    def names(self) -> Sequence[str]: ...
+
+    @property
     def columns(self) -> tuple[Column, ...]: ...
+
+    def column(self, index: int) -> Column:
+        """One of them: a large model has a million."""
+        ...
 
     def take(self, indices: Sequence[int]) -> Array:
         """Values of some columns in all rows: an array of rows x columns."""
@@ -48,6 +55,13 @@ class Stored:
     @property
     def columns(self) -> tuple[Column, ...]:
         return self._columns
+
+    @property
+    def names(self) -> Sequence[str]:
+        return [column.name for column in self._columns]
+
+    def column(self, index: int) -> Column:
+        return self._columns[index]
 
     def take(self, indices: Sequence[int]) -> Array:
         return self._values[:, list(indices)]

@@ -36,7 +36,8 @@ class EnergyMeter:
         self._work = np.zeros(count)
         self._turnover = 0.0
         self._jumps = np.zeros(count)
-        self._nodes: list[tuple[Array, Array, Array, Array]] = []
+        self._large = len(self.system.unknowns) > DENSE
+        self._nodes: list[tuple[Array, ...]] = []
         self._begins: list[bool] = []
         items = self.system.audit
         self._closed = np.array(present(items, "energy"), dtype=bool)
@@ -62,7 +63,10 @@ class EnergyMeter:
             return
         modes = np.empty((len(t), len(z)))
         modes[:] = z
-        self._nodes.append((t.copy(), y.copy(), d.copy(), modes))
+        if self._large:  # their powers are all that is kept of them
+            self._nodes.append((t.copy(), self.model.node_powers(t, y, d, modes)))
+        else:
+            self._nodes.append((t.copy(), y.copy(), d.copy(), modes))
         self._begins += [begins] + [False] * (len(t) - 1)
         if len(self._begins) >= self._batch:
             self._integrate()
@@ -79,15 +83,16 @@ class EnergyMeter:
         """Work over the nodes gathered so far; the last node stays as the first one of what follows."""
         if len(self._begins) < 2:
             return
-        t, y, d, z = (np.concatenate([part[i] for part in self._nodes]) for i in range(4))
+        t, *rest = (np.concatenate(parts) for parts in zip(*self._nodes, strict=True))
+        last = tuple(part[-1:].copy() for part in (t, *rest))
         joined = (np.diff(t) > 0.0) & ~np.array(self._begins[1:])
         if joined.any():
-            weights, power = self._fine(t, y, d, z, joined) if y.shape[1] <= DENSE else self._coarse(t, y, d, z, joined)
+            weights, power = self._coarse(t, joined, *rest) if self._large else self._fine(t, joined, *rest)
             self._work += weights @ power
             self._turnover += float(np.abs(weights) @ np.abs(power, out=power).sum(axis=1))
-        self._nodes, self._begins = [(t[-1:], y[-1:], d[-1:], z[-1:])], [True]
+        self._nodes, self._begins = [last], [True]
 
-    def _fine(self, t: Array, y: Array, d: Array, z: Array, joined: Flags) -> tuple[Array, Array]:
+    def _fine(self, t: Array, joined: Flags, y: Array, d: Array, z: Array) -> tuple[Array, Array]:
         """Weights and powers of Lobatto's rule on polynomials through the nodes."""
         real = np.flatnonzero(joined)
         h = np.diff(t)[real]
@@ -101,9 +106,10 @@ class EnergyMeter:
         power[2 * len(h) :] = np.where(np.isfinite(inner), inner, np.concatenate([ends, ends]))
         return np.concatenate([h / 12.0, h / 12.0, h * (5.0 / 12.0), h * (5.0 / 12.0)]), power
 
-    def _coarse(self, t: Array, y: Array, d: Array, z: Array, joined: Flags) -> tuple[Array, Array]:
+    @staticmethod
+    def _coarse(t: Array, joined: Flags, power: Array) -> tuple[Array, Array]:
         """For large models, which take many steps: cubics through the powers at the nodes themselves."""
-        return node_weights(t, joined), self.model.node_powers(t, y, d, z)
+        return node_weights(t, joined), power
 
     def _readings(self, kind: str) -> list[int]:
         """Unknowns or modes that stored energies read."""

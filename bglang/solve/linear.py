@@ -61,6 +61,10 @@ class LUTable:
         n = int(self.table[at.LU_N])
         return int(self._kept[at.LU_L_PTR][n]) + int(self._kept[at.LU_U_PTR][n])
 
+    @property
+    def inverse_pivots(self) -> npt.NDArray[Any]:
+        return self._kept[at.LU_PIVOTS]
+
     def grow(self) -> None:
         """After MORE_MEMORY; the factorisation is then done anew."""
         self._room(2 * int(self.table[at.LU_L_ROOM]))
@@ -103,6 +107,10 @@ class SparseLU:
             raise SingularMatrix(code - 1, None)
         if code < 0:
             raise SingularMatrix(None, -1 - code)
+
+    def pivots(self) -> npt.NDArray[Any]:
+        """The diagonal of U."""
+        return 1.0 / self.memory.inverse_pivots
 
     def solve(self, b: npt.ArrayLike) -> npt.NDArray[Any]:
         x = np.array(b, self.memory.dtype)

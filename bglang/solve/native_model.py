@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bglang.equations.system import System
-from bglang.expr import leaves
-from bglang.expr.diff import diff
 from bglang.expr.evaluate import Values
 from bglang.kernels.interpret import Points
 from bglang.kernels.load import Kernels, NativeKernel, load
@@ -19,15 +17,13 @@ from bglang.kernels.parameters import (
     start_values,
     table_blocks,
 )
+from bglang.kernels.rebuild import Rebuilder
 from bglang.records import replace
 from bglang.solve.model import DENSE, Array, Matrix
 
 if TYPE_CHECKING:
     from bglang.kernels.program import Program
     from bglang.solve.integrators import CompiledModel
-
-EXPLICIT_LIMIT = 5000
-"""Larger models are not asked whether an explicit method could run them: it would not pay."""
 
 
 class Compiled:
@@ -52,10 +48,7 @@ class Compiled:
     def explicit(self) -> bool:
         """Whether every row is dy_i/dt - f_i(t, y)."""
         if self._explicit is None:
-            rows = self.system.rows
-            self._explicit = len(rows) <= EXPLICIT_LIMIT and all(
-                _is_explicit(r.residual, i) for i, r in enumerate(rows)
-            )
+            self._explicit = Rebuilder(self.program, self.program.kernels["residual"]).explicit()
         return self._explicit
 
 
@@ -64,11 +57,6 @@ def _lower(system: System, outputs: Sequence[int] | None = None) -> "Program":
     from bglang.kernels.lower import lower
 
     return lower(system, outputs)
-
-
-def _is_explicit(row: object, i: int) -> bool:
-    rates = {leaf for leaf in leaves(row) if leaf[0] == "d"}  # type: ignore[arg-type]
-    return rates == {("d", i)} and diff(row, ("d", i)) == 1.0  # type: ignore[arg-type]
 
 
 class NativeBuilder:
@@ -193,10 +181,10 @@ class NativeModel:
         return self.kernels.many("powers", Points(t, y, d, self.whole, z))
 
     def node_powers(self, t: Array, y: Array, d: Array, z: Array) -> Array:
-        call = self._call("powers")
-        found = np.empty((len(t), len(self.system.audit)))
+        kernel = self.kernels.native("powers")
+        found = np.empty((len(t), kernel.size))
         for k in range(len(t)):
-            found[k] = call(float(t[k]), y[k], d[k], z[k])
+            kernel(float(t[k]), y[k], d[k], self.whole, z[k], found[k])
         return found
 
     def energies(self, t: Array, y: Array, d: Array, z: Array) -> Array:

@@ -79,15 +79,17 @@ class Factors:
         return lambda right: np.asarray(pseudo @ right)
 
     def _sparse(self, scaled: Matrix) -> Callable[[Array], Array]:
-        from scipy.sparse.linalg import splu
+        from bglang.solve.linear import SingularMatrix, SparseLU
 
         if scaled.shape[0] == scaled.shape[1]:
+            scaled.sort_indices()
+            factors = SparseLU(scaled.shape[0], scaled.indptr, scaled.indices)
             try:
-                factors = splu(scaled)
-                diagonal = np.abs(factors.U.diagonal())
+                factors.factor(scaled.data)
+                diagonal = np.abs(factors.pivots())
                 if diagonal.min() > 1e-14 * diagonal.max():
-                    return lambda right: np.asarray(factors.solve(right))
-            except RuntimeError:
+                    return factors.solve
+            except SingularMatrix:
                 pass  # exactly singular: the smallest correction below
         self.singular = True
         return _least_norm(scaled)

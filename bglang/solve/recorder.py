@@ -213,6 +213,14 @@ class Computed:
             self._columns = tuple(map(Column, *fields))
         return self._columns
 
+    @property
+    def names(self) -> Sequence[str]:
+        return column(self._model.system.outputs, "name")
+
+    def column(self, index: int) -> Column:
+        output = self._model.system.outputs[index]
+        return Column(output.name, output.unit, output.description)
+
     def take(self, indices: Sequence[int]) -> Array:
         wanted = [i for i in dict.fromkeys(indices) if i not in self._cache]
         if wanted:

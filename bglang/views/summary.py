@@ -93,10 +93,8 @@ def _final(result: Result) -> str:
         return ""
     shown = names[:FINAL_VALUES]
     row = result.values(shown)[-1]
-    units = result.units
     cells = [
-        f"{name} = {value:.6g}" + (f" {units[name]}" if units.get(name) else "")
-        for name, value in zip(shown, np.asarray(row), strict=True)
+        f"{name} = {value:.6g} {result.unit(name)}".rstrip() for name, value in zip(shown, np.asarray(row), strict=True)
     ]
     kind = "states" if result.states else "variables"
     rest = f", … {len(names) - len(shown)} more {kind}" if len(names) > len(shown) else ""

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from bglang.kernels.native import compile_text
+from bglang.kernels.native import compile_text, is_common
 from bglang.solve.native import build, load
 
 MODULES = tuple(build.SOURCES)
@@ -54,7 +54,9 @@ from bglang.kernels import native
 compiled = []
 original = native.compile_text
 native.compile_text = lambda text: compiled.append(1) or original(text)
-from bglang.solve.native.load import load
+from bglang.solve.native import load as loading
+loading.prebuilt = lambda name: None  # as on a machine of another kind
+load = loading.load
 assert load("radau")["advance"] and load("linear")["factor"]
 assert "numba" not in sys.modules and "scipy" not in sys.modules
 print(len(compiled))
@@ -66,6 +68,37 @@ print(len(compiled))
         assert done.returncode == 0, done.stderr
         counts.append(int(done.stdout))
     assert counts == [2, 0]
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_shipped_objects_were_made_from_the_shipped_code(name: str) -> None:
+    """`python -m bglang.solve.native.build` makes both."""
+    made_from, _, code = (load.HERE / f"{name}.o").read_bytes().partition(b"\n")
+    assert made_from.decode() == load.content(name)
+    assert code.startswith(b"\x7fELF") and len(code) < 2**17
+
+
+def test_a_first_run_on_a_common_machine_waits_for_no_integrator(tmp_path: Path) -> None:
+    if not is_common():
+        assert load.prebuilt("rk") is None
+        return
+    program = """
+from bglang.kernels import native
+def never(text, cpu=None): raise AssertionError("compiled")
+native.compile_text = never
+from bglang.solve.native.load import EXPORTS, load
+for name in EXPORTS: assert all(load(name)[export] for export in EXPORTS[name])
+"""
+    environment = {"BGLANG_CACHE": str(tmp_path), "PATH": "", "PYTHONPATH": ":".join(sys.path)}
+    done = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
+def test_objects_of_other_code_are_not_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "rk.ll.xz").write_bytes((load.HERE / "rk.ll.xz").read_bytes())
+    (tmp_path / "rk.o").write_bytes(b"0" * 64 + b"\n" + (load.HERE / "rk.o").read_bytes()[65:])
+    monkeypatch.setattr(load, "HERE", tmp_path)
+    assert load.prebuilt("rk") is None
 
 
 def test_damaged_code_means_compiling_the_sources(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

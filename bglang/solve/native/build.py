@@ -1,8 +1,8 @@
-"""Makes the LLVM IR of the compiled modules that the package ships: `python -m bglang.solve.native.build`.
+"""Makes what the package ships of the compiled modules: `python -m bglang.solve.native.build`.
 
 numba turns the sources into IR without optimising it; here it is stripped of everything that belongs to one machine,
 optimised as far as that is possible for all machines, and written beside the sources, compressed, with a digest of the
-sources it was made from.
+sources it was made from.  From the IR follows object code for the common kind of machine; all others make their own.
 """
 
 import hashlib
@@ -191,6 +191,22 @@ def write(name: str, say: Callable[[str], object] = print) -> None:
     path = HERE / f"{name}.ll.xz"
     path.write_bytes(lzma.compress(f"; {digest(name)}\n{text}".encode(), preset=9 | lzma.PRESET_EXTREME))
     say(f"{path.name}: {len(text) // 1024} kB of IR, {path.stat().st_size // 1024} kB compressed")
+    write_object(name, say)
+
+
+def write_object(name: str, say: Callable[[str], object] = print) -> None:
+    """Code for the common kind of machine, so that a first run there need not wait; after a line that names the IR."""
+    import platform
+
+    from bglang.kernels.native import COMMON, compile_text
+    from bglang.solve.native.load import content, shipped
+
+    if sys.platform != "linux" or platform.machine() != "x86_64":
+        say(f"{name}.o is made on Linux with an x86-64 processor only")
+        return
+    path = HERE / f"{name}.o"
+    path.write_bytes(f"{content(name)}\n".encode() + compile_text(shipped(name), COMMON))
+    say(f"{path.name}: {path.stat().st_size // 1024} kB")
 
 
 def main(names: list[str]) -> None:

@@ -1,6 +1,7 @@
-"""Compiled modules in this process: the IR that the package ships, turned into code of this machine by llvmlite alone.
+"""Compiled modules in this process: code that the package ships for the common kind of machine, or else its IR, turned
+into code of this machine by llvmlite alone.
 
-The code is kept in the store, so that this happens once; where the IR cannot be used (another version of LLVM, a file
+That code is kept in the store, so that this happens once; where the IR cannot be used (another version of LLVM, a file
 that was not packaged) numba compiles the sources, which takes seconds.
 """
 
@@ -27,6 +28,21 @@ def shipped(name: str) -> str:
     return lzma.decompress((HERE / f"{name}.ll.xz").read_bytes()).decode()
 
 
+def prebuilt(name: str) -> "Image | None":
+    """Shipped object code, if it was made from the shipped IR and this machine is of the kind it was made for."""
+    from bglang.kernels.native import Image, is_common
+
+    if not is_common():
+        return None
+    try:
+        made_from, _, code = (HERE / f"{name}.o").read_bytes().partition(b"\n")
+    except OSError:
+        return None
+    if made_from.decode("ascii", "replace") != content(name):
+        return None
+    return Image((code,), {export: export for export in EXPORTS[name]})
+
+
 def image(name: str, text: str) -> "Image":
     from bglang.kernels.native import Image, compile_text
 
@@ -44,6 +60,14 @@ def compile_here(name: str) -> "Image":
 def load(name: str) -> "Native":
     """A module's functions by name: `load("radau")["advance"]` is an address.  The code stays mapped."""
     from bglang.kernels.images import get_native
+    from bglang.kernels.native import LinkError, Native
+
+    ready = prebuilt(name)
+    if ready is not None:
+        try:
+            return Native([ready])
+        except LinkError:
+            pass  # not for this process: made here
 
     def build() -> "Image":
         try:
@@ -51,10 +75,10 @@ def load(name: str) -> "Native":
         except (OSError, RuntimeError, lzma.LZMAError):  # not there, or not for this version of LLVM
             return compile_here(name)
 
-    return get_native(f"integrator {name} {_content(name)}", build)
+    return get_native(f"integrator {name} {content(name)}", build)
 
 
-def _content(name: str) -> str:
+def content(name: str) -> str:
     """What identifies the code: the shipped file, or where there is none the sources."""
     import hashlib
 
