@@ -26,3 +26,4 @@ class Request:
     demand: Sequence[str] = ()
     texts: Mapping[Path, str] = field(default_factory=dict[Path, str])
     """Files that are being edited, by their resolved path: what counts is this text, not what is on the disk."""
+    allow_native: bool = False
