@@ -88,13 +88,13 @@ def note_sizes(c: Table, y: Reals) -> None:
 def learn_sizes(c: Table, y: Reals, step: Reals, factor: float, err: Reals) -> bool:
     """Let resting variables show their size in a step that is tried; True if that woke a whole group.
 
-    Only values that are larger than twice their estimated error count."""
-    size, group, largest = reals(c, SIZE), ints(c, GROUP), reals(c, GROUP_SIZE)
+    Only values that are larger than twice their estimated error, and than rounding errors, count."""
+    size, group, largest, noise = reals(c, SIZE), ints(c, GROUP), reals(c, GROUP_SIZE), reals(c, NOISE)
     woke = False
     for i in range(c[N]):
         if size[i] == 0.0:
             now = abs(y[i] + factor * step[i])
-            if 2.0 * abs(err[i]) <= now and 0.0 < now < 1e300:
+            if max(2.0 * abs(err[i]), NOISE_MARGIN * noise[i]) <= now and 0.0 < now < 1e300:
                 size[i] = now
                 woke = woke or largest[group[i]] == 0.0
     _find_groups(c)
