@@ -56,7 +56,6 @@ from bglang.solve.native.layout import (
     MORE_MEMORY,
     NEED_FACTORS,
     NEED_JACOBIAN,
-    NOISE,
     ORDER,
     PREVIOUS,
     RATE,
@@ -91,7 +90,6 @@ from bglang.solve.native.layout import (
     Y,
 )
 from bglang.solve.native.weights import (
-    NOISE_MARGIN,
     begin_sizes,
     doubt_resting,
     learn_sizes,
@@ -164,11 +162,9 @@ def _stage(c: Table, k: int, t: float, h: float, b1: float, b2: float, b3: float
 
 @jit
 def _update(c: Table) -> tuple[float, float]:
-    """Solve for the Newton update: its norm, and how far it goes along the one before (-1: all the way back).
-
-    What is not more than rounding does not count."""
+    """Solve for the Newton update: its norm, and how far it goes along the one before (-1: all the way back)."""
     n, f, real, cplx, weight = c[N], reals(c, W2), reals(c, W3), complexes(c, W4), reals(c, WEIGHT)
-    noise, last = reals(c, NOISE), reals(c, PREVIOUS)
+    last = reals(c, PREVIOUS)
     for i in range(n):
         f1, f2, f3 = f[i], f[n + i], f[2 * n + i]
         real[i] = -(I11 * f1 + I12 * f2 + I13 * f3)
@@ -181,13 +177,12 @@ def _update(c: Table) -> tuple[float, float]:
         p1, p2, p3 = last[i], last[n + i], last[2 * n + i]
         last[i], last[n + i], last[2 * n + i] = r1, r2, r3
         e = (r1 * r1 + r2 * r2 + r3 * r3) / 3.0
-        least, scale = NOISE_MARGIN * noise[i], weight[i] * weight[i]
+        scale = weight[i] * weight[i]
         along += (r1 * p1 + r2 * p2 + r3 * p3) / scale
         before += (p1 * p1 + p2 * p2 + p3 * p3) / scale
-        if e > least * least or not e < 1e300:
-            e /= scale
-            square += e
-            fourth += e * e
+        e /= scale
+        square += e
+        fourth += e * e
     return mean_size(square, fourth), along / before if before > 0.0 else 0.0
 
 
