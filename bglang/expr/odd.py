@@ -62,9 +62,10 @@ def root_of(r: Expr, n: float) -> Expr:
 
 
 def continuous(e: Expr) -> Expr:
-    """The expression with its odd powers written without events: each by the sign that its argument has at the moment.
+    """The expression with its roots written without events: each by the sign that its argument has at the moment.
 
-    Squares keep their events: u*abs(u) is smooth in either branch, beyond its end too."""
+    Powers above one keep their events, since their curvature jumps or has a pole there: u*abs(u) is smooth in either
+    branch, beyond its end too; other powers are zero beyond the end of a branch."""
     operations = {node[0] for node in postorder(e)}
     if operations.isdisjoint(SIGNS) or operations.isdisjoint(ROOTS):
         return e
@@ -83,9 +84,16 @@ def _written(power: OddPower) -> Expr:
         return product([power.factor, u])
     if n == 2.0 and below is None:
         return product([power.factor, u, ("abs", u)])
-    up, down = product([power.factor, _root(u, n)]), _root(neg(u), n)
-    down = neg(product([power.factor if below is None else below, down]))
-    return ("noEvent", call("if", ("<", u, 0.0), down, up))
+    steep = isinstance(n, tuple) or n < 1.0
+    positive, negative = (u, neg(u)) if steep else (_not_negative(u), _not_negative(neg(u)))
+    up = product([power.factor, _root(positive, n)])
+    down = neg(product([power.factor if below is None else below, _root(negative, n)]))
+    chosen = call("if", ("<", u, 0.0), down, up)
+    return ("noEvent", chosen) if steep else chosen
+
+
+def _not_negative(u: Expr) -> Expr:
+    return ("noEvent", ("max", u, 0.0))
 
 
 def _root(u: Expr, n: Expr) -> Expr:

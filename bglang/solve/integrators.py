@@ -79,13 +79,13 @@ class Integrator:
         self.y, self.d = memory.floats(at.Y_AT, n), memory.floats(at.D_AT, n)
         for slot in (at.Y, at.D, at.WEIGHT, at.NOISE, at.BASE):
             memory.floats(slot, n)
+        memory.floats(at.FY, 2 * len(model.indices))
         self._factors: tuple[LUTable, ...] = ()
         if settings.method in ("rk", "adams"):
             assert model.explicit, "an explicit method needs an explicit model"
             (rk_arrays if settings.method == "rk" else adams_arrays)(memory, n)
         else:
             memory.ints(at.ALGEBRAIC, n)
-            memory.floats(at.FY, 2 * len(model.indices))
             (radau_arrays if settings.method == "radau" else bdf_arrays)(memory, n)
             self._factors = self._prepare_matrices(settings.method == "radau")
         self._prepare_weights()
@@ -151,6 +151,7 @@ class Integrator:
     def _prepare_control(self) -> None:
         settings, reals, table = self.settings, self._reals, self._table
         reals[at.RTOL], reals[at.H_MAX] = settings.rtol, settings.max_step
+        reals[at.LOCAL] = settings.rtol
         reals[at.H] = settings.first_step
         if settings.step is not None:
             reals[at.H], table[at.FIXED_STEP] = settings.step, 1

@@ -285,7 +285,7 @@ def test_dofs_take_the_domains_of_what_is_bonded_to_them(form: str) -> None:
           Se s(e = 1);
         bonds
           s -> v -> b.dof[1]; v -> k; w -> b.dof[2]; w -> c;
-        end B;""").simulate(stop=2, tol=1e-9, points=11, method="radau")
+        end B;""").simulate(stop=2, tol=1e-10, points=11)
     stiffness = np.array([[5.0, -1.0], [-1.0, 3.0]])
     exact = trajectory(np.eye(2), np.eye(2), stiffness, np.array(result.time), np.zeros(2), np.array([1.0, 0.0]), 0.0)
     assert np.abs(np.array([result["k.q"], result["b.dof[2].q"]]).T - exact).max() < 1e-8

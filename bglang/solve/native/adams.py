@@ -6,7 +6,7 @@ The rows must be dy/dt - f(t, y), so that f is the negative residual at dy/dt = 
 """
 
 from bglang.solve.native.control import count_rejection, failure, next_step, note_not_finite, note_worst, too_small
-from bglang.solve.native.explicit import first_step, rate
+from bglang.solve.native.explicit import first_step, look_at_terms, note_rounding, rate
 from bglang.solve.native.intrinsics import Reals, Table, jit, reals, shift
 from bglang.solve.native.layout import (
     ACCEPTED,
@@ -18,6 +18,7 @@ from bglang.solve.native.layout import (
     FIXED_STEP,
     H_DONE,
     H_MAX,
+    LOCAL,
     MAX_ATTEMPTS,
     METHOD_INTS,
     METHOD_REALS,
@@ -93,8 +94,10 @@ def adams_begin(c: Table) -> None:
     """Order 1 at (t, y)."""
     r, y, d, n = reals(c, REALS), reals(c, Y), reals(c, D), c[N]
     c[FIRST], c[WOKEN], c[DOUBTS], c[STIFF_SEEN] = 1, 0, 0, 0
+    r[LOCAL] = TOLERANCE_PART * r[RTOL]
     begin_sizes(c, y)
     rate(c, r[T], y, d)
+    look_at_terms(c)
     before = r[H]
     if c[FIXED_STEP] == 0:
         r[H] = 0.0  # the step of a high order is too long for the first order
@@ -343,6 +346,9 @@ def _try(c: Table, h: float) -> int:
     r, rtol = reals(c, REALS), TOLERANCE_PART * reals(c, REALS)[RTOL]
     _set_coefficients(c, h)
     _predict(c, h)
+    if c[FAILURES] != 0:
+        look_at_terms(c)
+    note_rounding(c, h)
     set_weights(c, reals(c, Y), rtol)
     error = _estimate(c, h)
     if c[RESTING] != 0:

@@ -36,12 +36,14 @@ from bglang.solve.native.layout import (
     H_MAX,
     ITERATIONS,
     JACOBIAN_FRESH,
+    LOCAL,
     MAX_ATTEMPTS,
     METHOD_INTS,
     METHOD_REALS,
     MORE_MEMORY,
     NEED_JACOBIAN,
     ORDER,
+    PREVIOUS,
     RATE,
     REALS,
     REASON_ERROR,
@@ -72,9 +74,12 @@ from bglang.solve.native.weights import begin_sizes, doubt_resting, learn_sizes,
 
 EPS = 2.0**-52
 MOST_ORDER, MOST_ITERATIONS, MOST_WAKINGS = 5, 4, 5
-NEWTON_PART = 0.33  # of the tolerance is left to the iteration
+NEWTON_PART = 0.02  # of the tolerance is left to the iteration
 KEPT_RATIO = 0.6  # the matrix is kept while cj changes by less than this factor
 SLOW = 0.9
+MUCH_BETTER = 0.1  # of the error at order 2: less would not pay the return to order 1, where stiff variables lag
+UNIMPORTANT = 0.01 * NEWTON_PART  # two corrections below this are enough, whether they shrink or not
+SWINGING, MORE_ITERATIONS = 0.5, 2  # a correction that goes back so far is shortened, and gets more time
 WORTHWHILE = 1.25  # growth of the step, when it has been the same for some time; doubling is always worthwhile
 # Local errors add up over more steps the smaller they are; with this part of the tolerance (down to 1e-4, and smaller
 # by the power 6/5 below) results keep about the tolerance asked.
@@ -87,6 +92,10 @@ SAME = METHOD_INTS + 2  # steps taken with this step size and order
 GROWING = METHOD_INTS + 3  # 1 in the first phase: order and step go up in every step
 K_NEW = METHOD_INTS + 4
 FAILURES = METHOD_INTS + 5
+# Steps that the size has to stay after one that failed, and the order after it has changed: what stiff variables lag
+# behind depends on both, and each change shows as an error that is gone again in the steps after it.
+PATIENCE = METHOD_INTS + 6
+WAIT = METHOD_INTS + 7
 PSI = METHOD_REALS
 ALPHA = METHOD_REALS + 8
 BETA = METHOD_REALS + 16
@@ -113,8 +122,9 @@ def _tolerance(c: Table) -> float:
 def bdf_begin(c: Table) -> None:
     """Order 1 at (t, y, d), with the step in H or one that is found here."""
     r, y, d, phi, n = reals(c, REALS), reals(c, Y), reals(c, D), reals(c, W0), c[N]
+    r[LOCAL] = _tolerance(c)
     begin_sizes(c, y)
-    set_weights(c, y, _tolerance(c))
+    set_weights(c, y, r[LOCAL])
     span = r[T_END] - r[T]
     if c[FIXED_STEP] == 0:  # the step of a high order, where there was one, is too long for the first order
         found = min(1e-3 * span, 0.5 / max(weighted_size(c, d), 1e-100))
@@ -125,7 +135,7 @@ def bdf_begin(c: Table) -> None:
         phi[i], phi[n + i] = y[i], h * d[i]
     for i in range(2 * n, 7 * n):
         phi[i] = 0.0
-    c[K], c[K_USED], c[SAME], c[GROWING], c[FAILURES] = 1, 0, 0, 1, 0
+    c[K], c[K_USED], c[SAME], c[GROWING], c[FAILURES], c[PATIENCE], c[WAIT] = 1, 0, 0, 1, 0, 0, 0
     c[FIRST], c[NEED_JACOBIAN], c[JACOBIAN_FRESH], c[WOKEN], c[DOUBTS] = 1, 1, 0, 0, 0
     for j in range(8):
         r[PSI + j] = h
@@ -199,15 +209,28 @@ def _predict(c: Table) -> None:
 
 
 @jit
+def _swing(c: Table) -> float:
+    """How far a correction of Newton's goes along the one before; -1: all the way back."""
+    f, last, weight = reals(c, W7), reals(c, PREVIOUS), reals(c, WEIGHT)
+    along, before = 0.0, 0.0
+    for i in range(c[N]):
+        along += (f[i] / weight[i]) * (last[i] / weight[i])
+        before += (last[i] / weight[i]) * (last[i] / weight[i])
+    return along / before if before > 0.0 else 0.0
+
+
+@jit
 def _newton(c: Table, t: float) -> int:
     """Correct the prediction: 0 when converged, else the reason."""
     n, r = c[N], reals(c, REALS)
     y0, d0, correction = reals(c, W2), reals(c, W3), reals(c, W1)
-    y, d, f = reals(c, W5), reals(c, W6), reals(c, W7)
+    y, d, f, last = reals(c, W5), reals(c, W6), reals(c, W7), reals(c, PREVIOUS)
     cj = r[CJ]
     scale = 2.0 / (1.0 + cj / r[CJ_MATRIX])  # for a matrix that was made with another cj
-    first = 1.0
-    for iteration in range(MOST_ITERATIONS):
+    first, before, since, part = 1.0, 1e300, 0, 1.0
+    for iteration in range(MOST_ITERATIONS + MORE_ITERATIONS):
+        if iteration >= MOST_ITERATIONS and part == 1.0:
+            break
         for i in range(n):
             y[i] = y0[i] + correction[i]
             d[i] = d0[i] + cj * correction[i]
@@ -217,7 +240,7 @@ def _newton(c: Table, t: float) -> int:
         solve_real(c, f)
         for i in range(n):
             f[i] *= -scale
-            correction[i] += f[i]
+            correction[i] += part * f[i]
         norm = weighted_size(c, f)
         if not norm < 1e100:  # also NaN
             residual(c, t, y, d, f)
@@ -228,11 +251,23 @@ def _newton(c: Table, t: float) -> int:
             first = norm
             if norm <= 1e-4 * NEWTON_PART:
                 return 0
+        elif norm <= UNIMPORTANT and before <= UNIMPORTANT:
+            return 0
         else:
-            rate = (norm / first) ** (1.0 / iteration)
+            swing = _swing(c)
+            if part == 1.0 and swing < -SWINGING:  # shorter corrections meet what these swing around
+                part = 1.0 / (1.0 - swing)
+                for i in range(n):
+                    correction[i] -= (1.0 - part) * f[i]
+                first, since = norm, iteration
+                continue
+            rate = (norm / first) ** (1.0 / (iteration - since))
             if not rate <= SLOW:
                 break
             r[RATE] = rate / (1.0 - rate)
+        before = norm
+        for i in range(n):
+            last[i] = f[i]
         if r[RATE] * norm <= NEWTON_PART:
             return 0
     note_worst(c, f)
@@ -294,7 +329,7 @@ def _estimate(c: Table) -> bool:
             lowest = r[SIGMA + k - 2] * weighted_size(c, v)
             if max(k * lower, (k - 1) * lowest) <= term:
                 c[K_NEW], r[ERROR_NEW] = k - 1, lower
-        elif k * lower <= 0.5 * term:
+        elif k * lower <= MUCH_BETTER * term:
             c[K_NEW], r[ERROR_NEW] = k - 1, lower
     return r[CK] * norm <= 1.0
 
@@ -313,7 +348,9 @@ def _choose_next(c: Table, h: float) -> float:
             return min(2.0 * h, r[H_MAX])
         return h
     error = r[ERROR_K]
-    if c[K_NEW] == k - 1:
+    if c[WAIT] > 0:
+        c[WAIT] -= 1
+    elif c[K_NEW] == k - 1:
         c[K], error = k - 1, r[ERROR_LOWER]
     elif k < MOST_ORDER and k + 1 < c[SAME] and changed != 1:
         v, correction = reals(c, W7), reals(c, W1)
@@ -328,7 +365,12 @@ def _choose_next(c: Table, h: float) -> float:
             c[K], error = k - 1, r[ERROR_LOWER]
         elif term_higher < term:
             c[K], error = k + 1, higher
+    if c[K] != k:
+        c[WAIT] = c[K] + 1
     factor: float = (2.0 * error + 1e-4) ** (-1.0 / (c[K] + 1))
+    if c[PATIENCE] > 0 and factor > 1.0:
+        c[PATIENCE] -= 1
+        return h
     if factor >= 2.0 or (factor >= WORTHWHILE and c[SAME] > k):
         return min(min(factor, 2.0) * h, r[H_MAX])
     if factor <= 1.0:
@@ -392,6 +434,8 @@ def _refuse_error(c: Table, h: float) -> None:
     count_rejection(c, REASON_ERROR)
     c[GROWING] = 0
     c[FAILURES] += 1
+    # A step that fails each time it grows would never leave room for another order, which needs equal steps.
+    c[PATIENCE], c[WAIT] = c[K] + 2, 0
     factor = 0.25
     if c[FAILURES] == 1:
         c[K] = c[K_NEW]
@@ -411,7 +455,7 @@ def _try(c: Table, h: float) -> int:
         _rescale_start(c, h)
     _set_coefficients(c, h)
     _predict(c)
-    set_weights(c, reals(c, Y), _tolerance(c))
+    set_weights(c, reals(c, Y), r[LOCAL])
     _weigh_orders(c, h)
     status = _prepare_matrix(c, t)
     reason = -status if status < 0 else 0
@@ -434,8 +478,8 @@ def _try(c: Table, h: float) -> int:
             c[WOKEN] += 1
             _restore(c, h)
             return -1
-        set_weights(c, reals(c, Y), _tolerance(c))
-        doubt_resting(c, _tolerance(c), reals(c, W7))
+        set_weights(c, reals(c, Y), r[LOCAL])
+        doubt_resting(c, r[LOCAL], reals(c, W7))
         _weigh_orders(c, h)
     if not _estimate(c) and c[FIXED_STEP] == 0:
         _restore(c, h)

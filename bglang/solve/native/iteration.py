@@ -42,6 +42,7 @@ from bglang.solve.native.layout import (
     SIZE,
     SPARSE,
     W6,
+    W7,
     WORST_ROW,
     WORST_VARIABLE,
     N,
@@ -132,14 +133,19 @@ def note_singular(c: Table, code: int) -> int:
 def note_noise(c: Table, y: Reals, d: Reals) -> None:
     """How far rounding errors in the terms of the equations may move each variable, with the real matrix just factored.
 
-    No step can be more accurate than that: weights do not go below it."""
-    nnz, values, noise = c[NNZ], reals(c, FY), reals(c, W6)
+    No step can be more accurate than that: weights do not go below it.  What the terms of an equation with variables
+    do not sum up to zero is a term without (a constant of the model)."""
+    n, nnz, values, noise, total = c[N], c[NNZ], reals(c, FY), reals(c, W6), reals(c, W7)
     indptr, indices = ints(c, INDPTR), ints(c, INDICES)
-    for i in range(c[N]):
-        noise[i] = 0.0
-    for j in range(c[N]):
+    for i in range(n):
+        noise[i], total[i] = 0.0, 0.0
+    for j in range(n):
         for k in range(indptr[j], indptr[j + 1]):
-            noise[indices[k]] += EPS * (abs(values[k] * y[j]) + abs(values[nnz + k] * d[j]))
+            term, rated = values[k] * y[j], values[nnz + k] * d[j]
+            noise[indices[k]] += abs(term) + abs(rated)
+            total[indices[k]] += term + rated
+    for i in range(n):
+        noise[i] = EPS * (noise[i] + abs(total[i]))
     solve_real(c, noise)
     _keep_noise(c, noise)
 

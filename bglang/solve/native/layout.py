@@ -113,6 +113,7 @@ LU_SOLVE: Final = 99
 LU_FACTOR_COMPLEX: Final = 100
 LU_SOLVE_COMPLEX: Final = 101
 ALGEBRAIC: Final = 102  # int32, 1 where no equation contains the rate of the variable
+PREVIOUS: Final = 103  # the correction that Newton's method made last
 
 # Work vectors of the method in use.
 W0: Final = 110
@@ -153,6 +154,7 @@ ROOT_MERGE: Final = 16
 ROOT_INTERVAL: Final = 17
 WORST: Final = 18
 H_BEFORE: Final = 19
+LOCAL: Final = 20  # the tolerance for one step, of which the error weights are made
 METHOD_REALS: Final = 24  # the rest belongs to the method
 REALS_SIZE: Final = 128
 

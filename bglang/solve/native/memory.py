@@ -99,12 +99,13 @@ def radau_arrays(memory: Memory, n: int) -> None:
         memory.floats(slot, copies * n)
     memory.floats(at.W8, 5 * n)
     memory.floats(at.W9, n)
+    memory.floats(at.PREVIOUS, 3 * n)
     memory.complexes(at.W4, n)
 
 
 def bdf_arrays(memory: Memory, n: int) -> None:
     memory.floats(at.W0, 7 * n)
-    for slot in (at.W1, at.W2, at.W3, at.W5, at.W6, at.W7):
+    for slot in (at.W1, at.W2, at.W3, at.W5, at.W6, at.W7, at.PREVIOUS):
         memory.floats(slot, n)
 
 

@@ -51,12 +51,14 @@ from bglang.solve.native.layout import (
     HAVE_POLYNOMIAL,
     ITERATIONS,
     JACOBIAN_FRESH,
+    LOCAL,
     MAX_ATTEMPTS,
     METHOD_REALS,
     MORE_MEMORY,
     NEED_FACTORS,
     NEED_JACOBIAN,
     ORDER,
+    PREVIOUS,
     RATE,
     REALS,
     REASON_ERROR,
@@ -129,9 +131,11 @@ E1, E2, E3 = (-13 - 7 * S6) / 3, (-13 + 7 * S6) / 3, -1 / 3
 # Shape of the leading error of the collocation polynomial: the integral of (x - C1) (x - C2) (x - 1) from 0.
 M3, M2, M1, M0 = 1 / 4, -(C1 + C2 + 1) / 3, (C1 * C2 + C1 + C2) / 2, -C1 * C2
 EPS = 2.0**-52
-TOLERANCE, NEWTON_TOLERANCE = METHOD_REALS, METHOD_REALS + 1
+NEWTON_TOLERANCE = METHOD_REALS
+PART = METHOD_REALS + 1  # of a correction is taken; 1 unless corrections swing
 MOST_ITERATIONS, SAFETY, JACOBIAN_KEPT, STEP_KEPT = 7, 0.9, 1e-3, 1.2
 GROWTH, SHRINKAGE, MOST_WAKINGS = 8.0, 0.2, 5
+SWINGING, SHORTEST = 0.5, 0.1  # a correction goes back at least this part of the one before; how far it is shortened
 # A larger correction of the dense output (in weights; its shape is at most 0.03) is a transient the step ran over.
 LARGEST_CORRECTION = 200.0
 
@@ -140,8 +144,8 @@ LARGEST_CORRECTION = 200.0
 def _set_tolerances(c: Table) -> None:
     """The estimate is of order 3 while the result is of order 5: the book's compensation.  Newton converges better."""
     r = reals(c, REALS)
-    r[TOLERANCE] = 0.1 * r[RTOL] ** (2.0 / 3.0)
-    r[NEWTON_TOLERANCE] = max(10 * EPS / r[TOLERANCE], min(0.03, root(r[TOLERANCE])))
+    r[LOCAL] = 0.1 * r[RTOL] ** (2.0 / 3.0)
+    r[NEWTON_TOLERANCE] = max(10 * EPS / r[LOCAL], min(0.03, root(r[LOCAL])))
 
 
 # --- one step ---------------------------------------------------------------------------------------------------------
@@ -158,29 +162,37 @@ def _stage(c: Table, k: int, t: float, h: float, b1: float, b2: float, b3: float
 
 
 @jit
-def _update(c: Table) -> float:
-    """Solve for the Newton update; its norm."""
+def _update(c: Table) -> tuple[float, float]:
+    """Solve for the Newton update: its norm, and how far it goes along the one before (-1: all the way back)."""
     n, f, real, cplx, weight = c[N], reals(c, W2), reals(c, W3), complexes(c, W4), reals(c, WEIGHT)
+    last = reals(c, PREVIOUS)
     for i in range(n):
         f1, f2, f3 = f[i], f[n + i], f[2 * n + i]
         real[i] = -(I11 * f1 + I12 * f2 + I13 * f3)
         cplx[i] = -complex(I21 * f1 + I22 * f2 + I23 * f3, I31 * f1 + I32 * f2 + I33 * f3)
     solve_real(c, real)
     solve_complex(c, cplx)
-    square, fourth = 0.0, 0.0
+    square, fourth, along, before = 0.0, 0.0, 0.0, 0.0
     for i in range(n):
-        dr, dc = real[i], cplx[i]
-        e = (dr * dr + dc.real * dc.real + dc.imag * dc.imag) / (3.0 * weight[i] * weight[i])
+        r1, r2, r3 = real[i], cplx[i].real, cplx[i].imag
+        p1, p2, p3 = last[i], last[n + i], last[2 * n + i]
+        last[i], last[n + i], last[2 * n + i] = r1, r2, r3
+        e = (r1 * r1 + r2 * r2 + r3 * r3) / 3.0
+        scale = weight[i] * weight[i]
+        along += (r1 * p1 + r2 * p2 + r3 * p3) / scale
+        before += (p1 * p1 + p2 * p2 + p3 * p3) / scale
+        e /= scale
         square += e
         fourth += e * e
-    return mean_size(square, fourth)
+    return mean_size(square, fourth), along / before if before > 0.0 else 0.0
 
 
 @jit
-def _apply(c: Table) -> None:
+def _apply(c: Table, part: float) -> None:
     n, z, w, real, cplx = c[N], reals(c, W0), reals(c, W1), reals(c, W3), complexes(c, W4)
     for i in range(n):
-        w1, w2, w3 = w[i] + real[i], w[n + i] + cplx[i].real, w[2 * n + i] + cplx[i].imag
+        w1 = w[i] + part * real[i]
+        w2, w3 = w[n + i] + part * cplx[i].real, w[2 * n + i] + part * cplx[i].imag
         w[i], w[n + i], w[2 * n + i] = w1, w2, w3
         z[i] = T11 * w1 + T12 * w2 + T13 * w3
         z[n + i] = T21 * w1 + T22 * w2 + T23 * w3
@@ -189,9 +201,12 @@ def _apply(c: Table) -> None:
 
 @jit
 def _newton(c: Table, h: float, tolerance: float) -> tuple[float, int]:
-    """Simplified Newton iteration on all stages: (1.0, iterations) when converged, else (step factor, iterations)."""
+    """Simplified Newton iteration on all stages: (1.0, iterations) when converged, else (step factor, iterations).
+
+    Corrections that swing around the solution (a law whose slope there is much larger than where the matrix was made,
+    or infinite) are shortened so that they meet it."""
     r = reals(c, REALS)
-    t = r[T]
+    t, part = r[T], r[PART]
     theta, ratio_before, norm_before = JACOBIAN_KEPT, 1.0, 1.0
     rate = max(r[RATE], EPS) ** 0.8
     r[RATE] = 1.0
@@ -201,7 +216,7 @@ def _newton(c: Table, h: float, tolerance: float) -> tuple[float, int]:
         _stage(c, 2, t + h, h, B31, B32, B33)
         c[RESIDUALS] += 3
         c[ITERATIONS] += 1
-        norm = _update(c)
+        norm, swing = _update(c)
         if not norm < 1e100:  # also true for NaN
             nan = note_not_finite(c, reals(c, W2), 3)
             if not nan:
@@ -213,12 +228,18 @@ def _newton(c: Table, h: float, tolerance: float) -> tuple[float, int]:
             theta = ratio if iteration == 1 else root(ratio * ratio_before)
             ratio_before = ratio
             r[THETA] = theta
-            if norm <= tolerance and norm_before <= tolerance:
+            if part * norm <= tolerance and part * norm_before <= tolerance:
                 # Corrections that no longer matter, whether they shrink or not: at a law with infinite slope they swing
                 # around the solution for ever.
-                _apply(c)
+                _apply(c, part)
                 r[RATE] = 1.0
                 return 1.0, iteration + 1
+            if swing < -SWINGING or (part < 1.0 and swing > 0.5 * SWINGING):
+                part = min(max(part / (1.0 - min(swing, 0.9)), SHORTEST), 1.0)
+                r[PART] = part
+                norm_before = max(norm, EPS)
+                _apply(c, part)
+                continue
             if theta >= 0.99:
                 note_worst(c, reals(c, W3))
                 count_rejection(c, REASON_NEWTON)
@@ -231,7 +252,7 @@ def _newton(c: Table, h: float, tolerance: float) -> tuple[float, int]:
                 count_rejection(c, REASON_NEWTON)
                 return 0.8 * min(max(forecast, 1e-4), 20.0) ** (-1.0 / (4 + left)), iteration
         norm_before = max(norm, EPS)
-        _apply(c)
+        _apply(c, part)
         if rate * norm <= tolerance:
             r[RATE], r[THETA] = rate, theta
             return 1.0, iteration + 1
@@ -261,9 +282,9 @@ def _estimate(c: Table, h: float, again: bool) -> None:
 
 @jit
 def _start_values(c: Table, h: float) -> None:
-    """Extrapolate the last polynomial to the stages of the step to be tried."""
+    """Extrapolate the last polynomial to the stages of the step to be tried; not from what has been swinging."""
     n, z, w, poly = c[N], reals(c, W0), reals(c, W1), reals(c, W8)
-    if c[HAVE_POLYNOMIAL] == 0:
+    if c[HAVE_POLYNOMIAL] == 0 or reals(c, REALS)[PART] < 1.0:
         for i in range(3 * n):
             z[i] = 0.0
             w[i] = 0.0
@@ -359,12 +380,12 @@ def radau_begin(c: Table) -> None:
     _set_tolerances(c)
     c[HAVE_POLYNOMIAL] = 0
     c[FIRST], c[REJECTED_LAST], c[NEED_JACOBIAN], c[NEED_FACTORS], c[JACOBIAN_FRESH] = 1, 0, 1, 1, 0
-    c[WOKEN], c[DOUBTS] = 0, 0
+    c[WOKEN], c[DOUBTS], r[PART] = 0, 0, 1.0
     r[RATE], r[ERROR_DONE], r[THETA] = 1.0, 1e-2, JACOBIAN_KEPT
     begin_sizes(c, y)
     span = r[T_END] - r[T]
     if r[H] <= 0.0:
-        set_weights(c, y, r[TOLERANCE])
+        set_weights(c, y, r[LOCAL])
         size, speed = 0.0, 0.0
         for i in range(c[N]):
             size, speed = max(size, abs(y[i]) / weight[i]), max(speed, abs(d[i]) / weight[i])
@@ -463,7 +484,7 @@ def _judge(c: Table, h: float, iterations: int, rtol: float) -> int:
 def radau_step(c: Table) -> int:
     """Try until a step is accepted: ACCEPTED, CONTINUE, GROW, or why it failed."""
     r = reals(c, REALS)
-    rtol, tolerance = r[TOLERANCE], r[NEWTON_TOLERANCE]
+    rtol, tolerance = r[LOCAL], r[NEWTON_TOLERANCE]
     while True:
         if c[ATTEMPTS] >= c[MAX_ATTEMPTS]:
             return CONTINUE
@@ -488,6 +509,7 @@ def radau_step(c: Table) -> int:
         _start_values(c, h)
         factor_h, iterations = _newton(c, h, tolerance)
         if factor_h != 1.0:
+            r[PART] = 1.0
             if c[FIXED_STEP] != 0 and c[JACOBIAN_FRESH] != 0:
                 return failure(c)
             _refuse(c, h if c[FIXED_STEP] != 0 else factor_h * h)

@@ -12,7 +12,7 @@ from llvmlite import ir
 from scipy.integrate._ivp import dop853_coefficients as tableau
 
 from bglang.solve.native.control import count_rejection, failure, next_step, note_not_finite, note_worst, too_small
-from bglang.solve.native.explicit import first_step, rate
+from bglang.solve.native.explicit import first_step, look_at_terms, note_rounding, rate
 from bglang.solve.native.intrinsics import REAL, Reals, Table, intrinsic, jit, reals, root, shift
 from bglang.solve.native.layout import (
     ACCEPTED,
@@ -25,6 +25,7 @@ from bglang.solve.native.layout import (
     H_DONE,
     H_MAX,
     HAVE_POLYNOMIAL,
+    LOCAL,
     MAX_ATTEMPTS,
     METHOD_INTS,
     REALS,
@@ -122,10 +123,12 @@ def rk_begin(c: Table) -> None:
     r, y, d, k = reals(c, REALS), reals(c, Y), reals(c, D), reals(c, W0)
     c[FIRST], c[REJECTED_LAST], c[WOKEN], c[HAVE_POLYNOMIAL], c[DOUBTS] = 1, 0, 0, 0, 0
     c[TIMES_STIFF], c[TIMES_CALM], c[STIFF_SEEN] = 0, 0, 0
+    r[LOCAL] = TOLERANCE_PART * r[RTOL]
     begin_sizes(c, y)
     rate(c, r[T], y, d)
     for i in range(c[N]):
         k[i] = d[i]
+    look_at_terms(c)
     first_step(c, TOLERANCE_PART * r[RTOL])
 
 
@@ -293,6 +296,9 @@ def rk_step(c: Table) -> int:
         d = reals(c, D)
         for i in range(n):
             k[i] = d[i]
+        if c[REJECTED_LAST] != 0:
+            look_at_terms(c)
+        note_rounding(c, h)
         set_weights(c, y, TOLERANCE_PART * r[RTOL])
         for s in range(1, STAGES):
             _stage(c, s, r[T], h, y)
