@@ -4,7 +4,7 @@ A case is `tests/errors/<code>.bg` with the slash of the code replaced by a hyph
 cases of one code have a hyphen and a word or number more) and beside it the expected text, `.txt`, which
 `--update-golden` writes.  A first line like `// golden: --limit nesting=5 --set n=3 --units warn --model M --lib L`
 gives the case those options, `--causality` stops before numbers are needed, `--form field` makes the equations in
-that form, `--export` makes it ready for an exporter.
+that form, `--export` makes it ready for an exporter, `--run` simulates the model.
 The code must be among the messages of its case.
 """
 
@@ -17,7 +17,8 @@ from pathlib import Path
 
 import pytest
 
-from bglang.diagnostics import Diagnostic, Report, SourceError
+from bglang.diagnostics import Diagnostic, Report, SimulationError, SourceError
+from bglang.equations.system import System
 from bglang.limits import Limits, with_settings
 from bglang.render import render_all
 from bglang.source import Source
@@ -40,6 +41,7 @@ def options_of(text: str) -> argparse.Namespace:
     parser.add_argument("--form", default="", help="the equations in this form, not those of the solver")
     parser.add_argument("--allow-native", action="store_true", help="FMUs may be used")
     parser.add_argument("--export", action="store_true", help="what exporters refuse, too")
+    parser.add_argument("--run", action="store_true", help="simulate it")
     found = re.match(r"// golden: (.*)", text)
     return parser.parse_args(shlex.split(found[1]) if found else [])
 
@@ -76,7 +78,9 @@ def compile_model(path: Path, options: argparse.Namespace, limits: Limits, repor
         return
     causality = pipeline.causal(graph, report)
     if not options.causality:
-        pipeline.equations(graph, causality, report)
+        system = pipeline.equations(graph, causality, report)
+        if options.run:
+            simulate_model(system, report)
     if options.export:
         from bglang.api import load
         from bglang.interop.exported import prepare
@@ -85,6 +89,19 @@ def compile_model(path: Path, options: argparse.Namespace, limits: Limits, repor
             prepare(load(path))
         except SourceError as refused:
             report.extend(refused.diagnostics)
+
+
+def simulate_model(system: System, report: Report) -> None:
+    """Messages of the start and of the run."""
+    from bglang.solve.problem import make_problem
+    from bglang.solve.run import simulate
+
+    try:
+        report.diagnostics.extend(simulate(make_problem(system)).warnings)
+    except SourceError as wrong:
+        report.diagnostics.extend(wrong.diagnostics)
+    except SimulationError as failure:
+        report.diagnostics.append(failure.diagnostic)
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -109,9 +126,9 @@ def codes_in_source() -> set[str]:
 
 
 ROOMS = [
-    "arrays", "bonds", "classes", "domains", "equations", "experiment", "export", "expressions", "functions", "graph",
-    "laws", "limits", "models", "names", "outside", "parameters", "ports", "starts", "syntax", "tables", "types",
-    "units",
+    "arrays", "bonds", "classes", "domains", "equations", "events", "experiment", "export", "expressions", "functions",
+    "graph", "initial", "laws", "limits", "models", "names", "outside", "parameters", "ports", "starts", "syntax",
+    "tables", "types", "units",
 ]  # fmt: skip
 
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from bglang.diagnostics import Diagnostic, SimulationError, error, warning
 from bglang.equations.system import Assertion, Assign, Reinit, Row, System, Terminate, WhenBranch, column, present
+from bglang.expr import leaves
 from bglang.expr.evaluate import Values, evaluate
 from bglang.records import dataclass, field, replace
 from bglang.results.record import Event
@@ -286,7 +287,9 @@ class EventHandler:
             for w, when in enumerate(self.system.whens):
                 fired = [any(n and not o for n, o in zip(new, old, strict=True))
                          for new, old in zip(truth[w], self._conditions[w], strict=True)]  # fmt: skip
-                if any(fired) and w not in done:
+                if any(fired):
+                    if w in done:  # what it did made it true once more: in the next instant it would be so again
+                        raise self._endless(when.branches[fired.index(True)], happening.at.t)
                     done.add(w)
                     branches.append(when.branches[fired.index(True)])
             self._conditions = truth
@@ -334,6 +337,11 @@ class EventHandler:
     def _log_modes(self, happening: Happening, left: Instant) -> None:
         happening.log[:0] = self.modes.changes(left.t, left.z, happening.at.z)
 
+    def _endless(self, branch: WhenBranch, t: float) -> SimulationError:
+        read = [leaf[1] for c in branch.conditions for leaf in leaves(c) if leaf[0] == "z"]
+        texts = [self.modes.modes[k].text or self.modes.modes[k].name for k in read]
+        return SimulationError(chattering(texts[0] if texts else "when", branch.span, "", t), t)
+
     def _stuck(self, left: Instant, touched: Iterable[int], failed: Sequence[Instant]) -> SimulationError:
         from bglang.solve.explain import not_finite
 
@@ -361,6 +369,18 @@ class EventHandler:
             ),
             left.t,
         )  # fmt: skip
+
+
+def chattering(text: str, span: Span, component: str, t: float) -> Diagnostic:
+    """A switch that goes back and forth without time going on."""
+    return error(
+        "events/chattering",
+        f"`{text}` chatters at t = {t:.9g}",
+        span,
+        reason="Each of its two modes leads straight back to the other.",
+        hint="Use `coulomb` for dry friction, or give the switch a hysteresis.",
+        component=component,
+    )
 
 
 def _entry(t: float, kind: str, text: str, component: str, span: Span, old: str, new: str) -> Event:
@@ -393,8 +413,6 @@ def check_assertions(assertions: Iterable[Assertion], values: Values, happening:
 
 def parameter_assertions(system: System, values: Values) -> list[Diagnostic]:
     """Assertions on parameters alone: a wrong model, known before the run."""
-    from bglang.expr import leaves
-
     found = list[Diagnostic]()
     for assertion in system.assertions:
         if all(leaf[0] == "p" for leaf in leaves(assertion.condition)) and not evaluate(assertion.condition, values):

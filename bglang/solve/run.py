@@ -13,7 +13,7 @@ from bglang.results.result import Result
 from bglang.solve.audit import EnergyMeter
 from bglang.solve.clock import Clock
 from bglang.solve.consistent import Instant
-from bglang.solve.events import EventHandler, Happening, parameter_assertions
+from bglang.solve.events import EventHandler, Happening, chattering, parameter_assertions
 from bglang.solve.initialise import initialise
 from bglang.solve.model import Array
 from bglang.solve.modes import Modes
@@ -251,12 +251,5 @@ class Run:
                 component=mode.component,
             )
         else:
-            diagnostic = error(
-                "events/chattering",
-                f"`{text}` chatters at t = {pile.at:.9g}",
-                mode.span,
-                reason="Each of its two modes leads straight back to the other.",
-                hint="Use `coulomb` for dry friction, or give the switch a hysteresis.",
-                component=mode.component,
-            )
+            diagnostic = chattering(text, mode.span, mode.component, pile.at)
         return SimulationError(diagnostic, pile.at)

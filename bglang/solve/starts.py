@@ -164,15 +164,14 @@ def _under_determined(problem: Problem, slots: list[tuple[str, int]]) -> Diagnos
 
 def _over_determined(problem: Problem, row: Row, states: list[int]) -> Diagnostic:
     fixed = [problem.system.unknowns[i].name for i in states if problem.system.unknowns[i].fixed is True]
-    reason = (
-        f"The starts of {listed(fixed)} are `fixed = true`." if fixed else "No state is left that it could determine."
-    )
+    held = f"The start{'s' if len(fixed) > 1 else ''} of {listed(fixed)} {'are' if len(fixed) > 1 else 'is'}"
     return error(
         "initial/over-determined",
         "there is one initial equation too many",
         row.span,
         label="this one finds nothing to determine",
-        reason=reason,
-        hint="Remove it, or take `fixed = true` from a state that it mentions.",
+        reason=f"{held} `fixed = true`." if fixed else "No state is left that it could determine.",
+        hint="Remove it, or take `fixed = true` from a state that it mentions."
+        if fixed else "Remove it, or another initial equation.",
         component=row.component,
-    )
+    )  # fmt: skip

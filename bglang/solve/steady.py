@@ -15,7 +15,7 @@ from bglang.expr import leaves
 from bglang.solve.consistent import Consistency, Instant
 from bglang.solve.explain import first_span, labels, listed, not_finite
 from bglang.solve.model import Array, Matrix
-from bglang.solve.modes import Modes
+from bglang.solve.modes import STICK, Modes
 from bglang.solve.newton import Outcome, holds, newton
 from bglang.solve.problem import Problem
 from bglang.solve.settle import Trial, settle
@@ -32,6 +32,10 @@ STIFFNESS = 1e-4
 def steady_state(problem: Problem, plan: Plan, modes: Modes, z: Array) -> tuple[Problem, Instant]:
     """A point at rest near the starts."""
     solver = _Steady(problem, plan)
+    z = z.copy()
+    for k, mode in enumerate(modes.modes):
+        if mode.kind == "coulomb":
+            z[k] = STICK  # at rest, unless that takes more than it can hold
 
     def attempt(z: Array) -> Trial | None:
         at = solver.solve(z)
@@ -51,8 +55,12 @@ def steady_state(problem: Problem, plan: Plan, modes: Modes, z: Array) -> tuple[
 
 
 def unread_states(system: System) -> list[int]:
-    """States whose value no equation reads: pure integrals."""
+    """States whose value no equation reads: pure integrals.  A storage is no such thing: its own law reads it."""
     read = {leaf[1] for row in system.rows for leaf in leaves(row.residual) if leaf[0] == "y"}
+    for item in system.audit:
+        if item.kind == "stored":
+            read |= {leaf[1] for leaf in leaves(item.energy) if leaf[0] == "y"} if item.energy is not None else set()
+            read |= {item.integral[1]} if item.integral is not None else set()
     return [i for i, u in enumerate(system.unknowns) if u.kind == "state" and i not in read]
 
 

@@ -192,3 +192,31 @@ def test_a_mass_that_friction_holds_while_the_force_grows(tol: float) -> None:
     found = [e.time for e in result.events if e.kind == "coulomb"]
     assert found == pytest.approx(changes, abs=max(1e-6, 100 * tol))
     assert result["s.q"][-1] == pytest.approx(x[0], abs=max(1e-6, 100 * tol))
+
+
+# --- steady starts ------------------------------------------------------------------------------------------------
+
+
+def test_a_pushed_mass_has_no_steady_state() -> None:
+    """Nothing else reads its momentum, but it is a storage: its own law does."""
+    with pytest.raises(bglang.SourceError, match="nothing holds `m.p`"):
+        run('model M J1 v; I m(I=1); Se F(e=6); bonds F -> v -> m; annotation(experiment(initial="steady")); end M;')
+
+
+def test_a_steady_start_on_dry_friction_keeps_its_place() -> None:
+    result = run(
+        """model M J1 v; I m(I=1); C k(C=1, q(start=0.2)); R f(e=coulomb(f,1)); Se F(e=0.5);
+        bonds F -> v -> m, k, f; annotation(experiment(initial="steady")); end M;"""
+    )
+    assert (result["k.q"][-1], result["f.e"][-1]) == pytest.approx((0.2, 0.3), abs=1e-8)
+
+
+def test_whens_that_undo_each_other_stop_the_run() -> None:
+    """Each fires once in an event; what would fire again at the same instant is not lost silently."""
+    with pytest.raises(bglang.SimulationError, match="chatters") as caught:
+        run(
+            """model M Real x(start=1); discrete Real u(start=-1); equation der(x) = u;
+            when x < 0 then u = 1; end when; when x > 0 then u = -1; end when; end M;""",
+            stop=2,
+        )
+    assert caught.value.time == pytest.approx(1.0, abs=1e-9)
