@@ -55,6 +55,7 @@ class Records(Sequence[Any]):
     def __init__(self, count: int, make: Callable[[int], Any], columns: Mapping[str, Callable[[int], Any]]) -> None:
         self._made: list[Any] = [None] * count
         self._make, self._columns = make, columns
+        self._read: dict[tuple[str, str], list[Any]] = {}
 
     def __len__(self) -> int:
         return len(self._made)
@@ -78,16 +79,22 @@ class Records(Sequence[Any]):
 
     def column(self, field: str) -> list[Any]:
         """A plain field of all records, none of which is made."""
-        get = self._columns[field]
-        everything = getattr(get, "all", None)
-        return list(map(get, range(len(self._made)))) if everything is None else list(everything())
+        key = ("column", field)
+        if key not in self._read:
+            self._read[key] = self._all(field)
+        return self._read[key]
 
     def present(self, field: str) -> list[bool]:
         """Which records have the field; expressions are not rebuilt for that."""
+        key = ("present", field)
+        if key not in self._read:
+            self._read[key] = [value is not None for value in self._all(field)]
+        return self._read[key]
+
+    def _all(self, field: str) -> list[Any]:
         get = self._columns[field]
         everything = getattr(get, "all", None)
-        values = map(get, range(len(self._made))) if everything is None else everything()
-        return [value is not None for value in values]
+        return list(map(get, range(len(self._made)))) if everything is None else list(everything())
 
     def __add__(self, other: Sequence[Any]) -> tuple[Any, ...]:
         return (*self, *other)

@@ -60,6 +60,19 @@ class NativeKernel:
         self._call(t, *[a.ctypes.data for a in arrays], *self.triple[1:], out.ctypes.data)
         return out
 
+    def rows(self, t: Floats, y: Floats, d: Floats, p: Floats, z: Floats) -> Floats:
+        """The kernel at many instants, one row each."""
+        out = np.empty((len(t), self.size))
+        arrays = [_contiguous(a) for a in (y, d, z)]
+        wide = [a.shape[1] for a in arrays]
+        ny, nd, np_, nz = self.reach
+        assert wide[0] >= ny and wide[1] >= nd and wide[2] >= nz and p.size >= np_, "too few numbers for this kernel"
+        (y0, d0, z0, out0), p0 = (a.ctypes.data for a in (*arrays, out)), _contiguous(p).ctypes.data
+        for k, time in enumerate(t.tolist()):
+            at = [begin + 8 * k * width for begin, width in zip((y0, d0, z0, out0), (*wide, self.size), strict=True)]
+            self._call(time, at[0], at[1], p0, at[2], *self.triple[1:], at[3])
+        return out
+
 
 def _contiguous(a: Floats) -> Floats:
     return np.ascontiguousarray(a, dtype=np.float64)

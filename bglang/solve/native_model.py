@@ -181,11 +181,7 @@ class NativeModel:
         return self.kernels.many("powers", Points(t, y, d, self.whole, z))
 
     def node_powers(self, t: Array, y: Array, d: Array, z: Array) -> Array:
-        kernel = self.kernels.native("powers")
-        found = np.empty((len(t), kernel.size))
-        for k in range(len(t)):
-            kernel(float(t[k]), y[k], d[k], self.whole, z[k], found[k])
-        return found
+        return self.kernels.native("powers").rows(t, y, d, self.whole, z)
 
     def energies(self, t: Array, y: Array, d: Array, z: Array) -> Array:
         return self.kernels.many("energies", Points(t, y, d, self.whole, z))
