@@ -115,9 +115,10 @@ def instance_layers(instance: Instance, member: Member) -> Any:
 
 def enclosing_instance(instance: Instance, target: Definition) -> Instance | None:
     """The instance of the model in which a macro is defined: its body sees that model's names."""
-    place: Instance | None = instance
+    home = parent_node(target)
+    place: Instance | None = instance if home is not None else None
     while place is not None:
-        if any(definition.node is parent_node(target) for definition in place.definition.lineage()):
+        if any(definition.node is home for definition in place.definition.lineage()):
             return place
         place = place.parent
     return None

@@ -10,6 +10,7 @@ TOKEN = re.compile(
     r'"(?:\\.|[^"\\])*"|\'[^\']*\'|//[^\n]*'
     r"|[A-Za-z_]\w*|\d+(?:\.\d*)?(?:[eE][+-]?\d+)?|->\||\|->|->|\S|\s+"
 )
+BLOCK = re.compile(r"^```[a-z]*\n(.*?)^```", re.MULTILINE | re.DOTALL)
 NASTY = (
     "0", "-1", "1e308", "1e-308", "99999999", "1e18", "2^1000", "1/0", "nan", "time", "der(x)", "pre(x)", "end", "::",
     "__import__('os')", "eval(\"1\")", "'__class__'", "{1, 2}", "[1, 2; 3, 4]", "{}", "zeros(0)", "1:0", "1:1000000",
@@ -23,9 +24,11 @@ NASTY = (
 
 @cache
 def corpus() -> tuple[str, ...]:
-    """Every example and every file of the standard library."""
+    """Every example, every file of the standard library, and every model in the documentation."""
     files = sorted([*(ROOT / "examples").rglob("*.bg"), *(ROOT / "stdlib").rglob("*.bg")])
-    return tuple(path.read_text(encoding="utf-8") for path in files)
+    pages = sorted((ROOT / "docs").glob("*.md"))
+    blocks = [text for page in pages for text in BLOCK.findall(page.read_text(encoding="utf-8"))]
+    return (*(path.read_text(encoding="utf-8") for path in files), *(text for text in blocks if "end " in text))
 
 
 @cache
@@ -46,9 +49,11 @@ def mutant(seed: int) -> bytes:
     how = rng.random()
     if how < 0.3:
         return _bytes(text.encode(), rng)
-    if how < 0.75:
+    if how < 0.6:
         return _words(text, rng).encode()
-    return _pieces(text, rng).encode()
+    if how < 0.8:
+        return _pieces(text, rng).encode()
+    return _values(text, rng).encode()
 
 
 def _bytes(data: bytes, rng: random.Random) -> bytes:
@@ -105,3 +110,15 @@ def _pieces(text: str, rng: random.Random) -> str:
             case _:
                 pieces.insert(rng.randrange(len(pieces)), pieces[at])
     return ";".join(pieces)
+
+
+def _values(text: str, rng: random.Random) -> str:
+    """Only names and numbers, each by one of its kind: most of these still parse, and many reach the equations."""
+    words = list(_tokens(text))
+    for _ in range(rng.choice([1, 1, 2, 4])):
+        for pattern in rng.sample([r"[A-Za-z_]\w*", r"\d.*"], 1):
+            places = [k for k, word in enumerate(words) if re.fullmatch(pattern, word)]
+            if places:
+                odd = ["0", "1e300", "1e-300", "-0.5", "7", "2.5"] if pattern.startswith(r"\d") else []
+                words[rng.choice(places)] = rng.choice([*odd, words[rng.choice(places)]])
+    return "".join(words)
