@@ -199,7 +199,7 @@ def test_a_mass_that_friction_holds_while_the_force_grows(tol: float) -> None:
 
 def test_a_pushed_mass_has_no_steady_state() -> None:
     """Nothing else reads its momentum, but it is a storage: its own law does."""
-    with pytest.raises(bglang.SourceError, match="nothing holds `m.p`"):
+    with pytest.raises(bglang.SourceError, match=r"nothing holds `m\.p`"):
         run('model M J1 v; I m(I=1); Se F(e=6); bonds F -> v -> m; annotation(experiment(initial="steady")); end M;')
 
 
