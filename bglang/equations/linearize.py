@@ -127,16 +127,23 @@ def source_names(graph: BondGraph) -> list[str]:
 
 
 def with_inputs(graph: BondGraph, names: Sequence[str]) -> BondGraph:
-    """The same graph with a quantity, zero for now, added to what each of these sources gives."""
-    known = source_names(graph)
+    """The same graph with a quantity, zero for now, added to what each of these sources gives.
+
+    A source may be named by itself or by what it gives: `push` or `push.e`."""
+    sources = {e.name: e for e in graph.elements if e.kind in ("Se", "Sf")}
+    written = {f"{name}.{'e' if e.kind == 'Se' else 'f'}": name for name, e in sources.items()}
+    given = dict[str, str]()
     for name in names:
-        if name not in known:
-            listed = ", ".join(f"`{k}`" for k in known) or "none"
+        source = name if name in sources else written.get(name)
+        if source is None:
+            listed = ", ".join(f"`{k}`" for k in sources) or "none"
             raise UsageError(f"`{name}` is no source of the model; inputs can be {listed}")
-    wanted = set(names)
+        if source in given:
+            raise UsageError(f"`{given[source]}` and `{name}` are the same input")
+        given[source] = name
     elements = [
-        replace(e, laws=(replace(e.laws[0], value=total([e.laws[0].value, var(INPUT + e.name)])),))
-        if e.name in wanted
+        replace(e, laws=(replace(e.laws[0], value=total([e.laws[0].value, var(INPUT + given[e.name])])),))
+        if e.name in given
         else e
         for e in graph.elements
     ]

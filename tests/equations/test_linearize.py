@@ -77,6 +77,14 @@ def test_the_dictionary_for_machines_and_control() -> None:
     assert np.allclose(sorted(control.poles(m.to_control()).imag), [-4, 4])
 
 
+def test_an_input_may_be_named_by_what_it_gives() -> None:
+    model = bglang.loads(RLC)
+    one, other = model.linearize(inputs=["u"], outputs=["c.e"]), model.linearize(inputs=["u.e"], outputs=["c.e"])
+    assert other.inputs == ("u.e",) and np.array_equal(one.B, other.B) and one.B.any()
+    with pytest.raises(UsageError, match="same input"):
+        model.linearize(inputs=["u", "u.e"], outputs=["c.e"])
+
+
 def test_unknown_inputs_and_outputs_are_named() -> None:
     model = bglang.loads(RLC)
     with pytest.raises(UsageError, match="`r` is no source"):
