@@ -80,6 +80,7 @@ ADVICE = {
     "enport/row": Advice("", "write the value and its index, 0 for a plain number."),
     "enport/twice": Advice("", "rename one of them."),
     "enport/unknown": Advice("", "it is kept as a comment in the source."),
+    "export/unsupported": Advice("", "run the model with `bglang run`, or write this part of it in another way."),
     "files/text": Advice("", "check that this is the right file."),
     "mck/delimiter": Advice("", "matrices stand in `[` and `]`, each row ended by `;`."),
     "mck/dimension": Advice("", "DIMENSION is the number of degrees of freedom; rows may go over several lines."),

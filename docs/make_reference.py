@@ -110,6 +110,8 @@ CLASSES = {
     "outside": "Models from other programs.",
     "mck": "MCK files.",
     "enport": "ENPORT files.",
+    "fmu": "FMU files.",
+    "export": "What exporters cannot write.",
 }
 """What the messages of each class are about, in the order of the compiler."""
 

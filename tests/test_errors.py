@@ -4,7 +4,7 @@ A case is `tests/errors/<code>.bg` with the slash of the code replaced by a hyph
 cases of one code have a hyphen and a word or number more) and beside it the expected text, `.txt`, which
 `--update-golden` writes.  A first line like `// golden: --limit nesting=5 --set n=3 --units warn --model M --lib L`
 gives the case those options, `--causality` stops before numbers are needed, `--form field` makes the equations in
-that form.
+that form, `--export` makes it ready for an exporter.
 The code must be among the messages of its case.
 """
 
@@ -38,6 +38,7 @@ def options_of(text: str) -> argparse.Namespace:
     parser.add_argument("--lib", action="append", default=[])
     parser.add_argument("--causality", action="store_true", help="stop before numbers are needed")
     parser.add_argument("--form", default="", help="the equations in this form, not those of the solver")
+    parser.add_argument("--export", action="store_true", help="what exporters refuse, too")
     found = re.match(r"// golden: (.*)", text)
     return parser.parse_args(shlex.split(found[1]) if found else [])
 
@@ -74,6 +75,14 @@ def compile_model(path: Path, options: argparse.Namespace, limits: Limits, repor
     causality = pipeline.causal(graph, report)
     if not options.causality:
         pipeline.equations(graph, causality, report)
+    if options.export:
+        from bglang.api import load
+        from bglang.interop.exported import prepare
+
+        try:
+            prepare(load(path))
+        except SourceError as refused:
+            report.extend(refused.diagnostics)
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -98,8 +107,9 @@ def codes_in_source() -> set[str]:
 
 
 ROOMS = [
-    "arrays", "bonds", "classes", "domains", "equations", "experiment", "expressions", "functions", "graph", "laws",
-    "limits", "models", "names", "outside", "parameters", "ports", "starts", "syntax", "tables", "types", "units",
+    "arrays", "bonds", "classes", "domains", "equations", "experiment", "export", "expressions", "functions", "graph",
+    "laws", "limits", "models", "names", "outside", "parameters", "ports", "starts", "syntax", "tables", "types",
+    "units",
 ]  # fmt: skip
 
 

@@ -26,7 +26,7 @@ COMMANDS = {
     "table": ("results", "show a stored result as a table"),
     "compare": ("results", "compare two results, or a result with measurements"),
     "import": ("exchange", "read a model of another platform and write it as source: mck, enport"),
-    "export": ("exchange", "write a model for another platform: mck"),
+    "export": ("exchange", "write a model for another platform: c, fmu, modelica, mck"),
     "fmt": ("files", "format source files"),
     "new": ("files", "make a starter project"),
     "completion": ("files", "print a completion script for your shell"),

@@ -26,6 +26,9 @@ examples:
 Writes a model for another platform.
 
 examples:
+  bglang export c motor.bg -o motor                      a folder of C99 that runs the model, without other libraries
+  bglang export fmu motor.bg -o motor.fmu                a unit for other simulators (FMI 2.0)
+  bglang export modelica motor.bg -o Motor.mo            the flat equations as a Modelica model
   bglang export mck frame.bg -o frame.mck                M, C and K of a linear model""",
 }
 
@@ -47,6 +50,9 @@ def configure(name: str, parser: argparse.ArgumentParser) -> None:
         for each in (mck, enport):
             each.add_argument("-o", "--output", metavar="OUT.bg", help="where the source goes (default: printed)")
     else:
+        from bglang.cli.exports import configure_exports
+
+        configure_exports(kinds)
         mck = kinds.add_parser("mck", help="M, C and K of a linear model")
         add_model_options(mck)
         mck.add_argument("-o", "--output", metavar="OUT.mck", required=True, help="the file to write")
@@ -59,6 +65,10 @@ def run(name: str, options: argparse.Namespace) -> int:
         ("import", "enport"): _import_enport,
         ("export", "mck"): _export_mck,
     }
+    if (name, options.kind) not in actions:
+        from bglang.cli.exports import run_export
+
+        return run_export(options)
     return actions[name, options.kind](options)
 
 
