@@ -15,10 +15,14 @@ def configure_exports(kinds: Any) -> None:
     c = kinds.add_parser("c", help="C99 that runs the model, without other libraries")
     add_model_options(c)
     c.add_argument("-o", "--output", metavar="DIR", required=True, help="the folder to write")
+    fmu = kinds.add_parser("fmu", help="a unit for other simulators (FMI 2.0)")
+    add_model_options(fmu)
+    fmu.add_argument("-o", "--output", metavar="OUT.fmu", required=True, help="the file to write")
+    fmu.add_argument("--no-binary", action="store_true", help="sources only, even if there is a compiler")
 
 
 def run_export(options: argparse.Namespace) -> int:
-    actions: dict[str, Callable[[argparse.Namespace], int]] = {"c": _export_c}
+    actions: dict[str, Callable[[argparse.Namespace], int]] = {"c": _export_c, "fmu": _export_fmu}
     return actions[options.kind](options)
 
 
@@ -30,4 +34,13 @@ def _export_c(options: argparse.Namespace) -> int:
         raise UsageError(f"`{folder}` is a file; `-o` names a folder")
     written = export_c(load_model(options), folder)
     print(f"wrote {len(written)} files to {folder}; in there, `{COMPILE}` makes the program")
+    return GOOD
+
+
+def _export_fmu(options: argparse.Namespace) -> int:
+    from bglang.interop.fmu_export import export_fmu
+
+    made = export_fmu(load_model(options), Path(options.output), binary=not options.no_binary)
+    binary = f"a binary for {made.platform}" if made.platform else f"no binary: {made.reason}"
+    print(f"wrote {options.output}: {made.variables} variables, sources, {binary}")
     return GOOD

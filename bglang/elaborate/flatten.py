@@ -76,6 +76,7 @@ def flatten(root: Instance, demand: Sequence[ast.Name]) -> ir.BondGraph:
         span=root.definition.node.name_span,
         guesses=tuple(output.guesses),
         inputs=tuple(output.inputs),
+        outputs=tuple(output.outputs),
     )
 
 

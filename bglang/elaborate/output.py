@@ -21,6 +21,7 @@ class Output:
         self.assertions = list[ir.Assertion]()
         self.guesses = list[tuple[str, Expr]]()
         self.inputs = list[str]()
+        self.outputs = list[str]()
         self._ports = dict[tuple[str, Any, str | None], ir.Port]()
 
     def plain_port(self, name: str, kind: Any, domain: str | None) -> ir.Port:

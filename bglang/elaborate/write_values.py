@@ -75,6 +75,8 @@ def write_variables(component: ValueComponent, output: Output, assigned: Set[str
                 row.display_unit, use_of(component),
             )
         )  # fmt: skip
+        if component.role == "output" and component.owner.parent is None:
+            output.outputs.append(name)
         if bound is not None:
             output.equations.append(ir.Equation(("v", name), bound.items[place], owner, span))
         elif free_input:

@@ -311,3 +311,5 @@ class BondGraph:
     for."""
     inputs: tuple[str, ...] = ()
     """Inputs of the main model that nothing drives; an equation keeps each at its start."""
+    outputs: tuple[str, ...] = ()
+    """Outputs of the main model."""

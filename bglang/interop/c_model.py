@@ -95,8 +95,8 @@ def _header(ready: Ready, events: EventWriter, arguments: int) -> str:
         "N_UNKNOWNS": len(system.unknowns), "N_ENTRIES": program.patterns["jacobian"].nnz,
         "N_MODES": len(system.modes), "N_ROOTS": sum(len(m.roots) for m in system.modes),
         "N_POSITIONS": len(program.position_rows), "N_OUTPUTS": len(program.output_numbers),
-        "N_PARAMETERS": len(_listed(ready)), "N_LEVELS": len(program.kernels["parameters"].levels),
-        "N_INPUTS": len(_inputs(ready)), "N_WHENS": len(system.whens), "N_BRANCHES": len(events.branches),
+        "N_PARAMETERS": len(parameters_of(ready)), "N_LEVELS": len(program.kernels["parameters"].levels),
+        "N_INPUTS": len(inputs_of(ready)), "N_WHENS": len(system.whens), "N_BRANCHES": len(events.branches),
     }  # fmt: skip
     room = {
         "SIZE_Y": sizes["N_UNKNOWNS"], "SIZE_JACOBIAN": 2 * sizes["N_ENTRIES"], "SIZE_P": program.p_size,
@@ -122,12 +122,13 @@ def _header(ready: Ready, events: EventWriter, arguments: int) -> str:
     return "\n".join([*lines, "", '#include "interface.h"', "", "#endif", ""])
 
 
-def _listed(ready: Ready) -> list[int]:
+def parameters_of(ready: Ready) -> list[int]:
     """Numbers of the parameters that people know by name."""
     return [k for k, q in enumerate(ready.system.parameters) if q.name]
 
 
-def _inputs(ready: Ready) -> list[int]:
+def inputs_of(ready: Ready) -> list[int]:
+    """Numbers of the modes that are inputs."""
     places = {m.name: k for k, m in enumerate(ready.system.modes) if m.kind == "discrete"}
     return [places[name] for name in ready.graph.inputs]
 
@@ -135,11 +136,11 @@ def _inputs(ready: Ready) -> list[int]:
 def _vectors(ready: Ready) -> list[str]:
     system, program = ready.system, ready.program
     known = {q.name: q for q in ready.graph.parameters}
-    fixed = {k for k in _listed(ready) if known[system.parameters[k].name].final or k in ready.tied}
+    fixed = {k for k in parameters_of(ready) if known[system.parameters[k].name].final or k in ready.tied}
     units = {v.name: v.unit for v in ready.graph.variables}
     parameters = [
         f"{{{text(q.name)}, {text(known[q.name].unit)}, {text(known[q.name].description)}, {k}, {int(k not in fixed)}}}"
-        for k, q in ((k, system.parameters[k]) for k in _listed(ready))
+        for k, q in ((k, system.parameters[k]) for k in parameters_of(ready))
     ]
     outputs = [system.outputs[int(k)] for k in program.output_numbers]
     modes = system.modes
@@ -165,7 +166,7 @@ def _vectors(ready: Ready) -> list[str]:
         *_records("Output model_output[]", [f"{{{text(o.name)}, {text(o.unit)}, {text(o.description)}}}"
                                             for o in outputs]),
         *_records("Input model_inputs[]", [f"{{{text(modes[k].name)}, {text(units.get(modes[k].name, ''))}, {k}}}"
-                                           for k in _inputs(ready)]), "",
+                                           for k in inputs_of(ready)]), "",
     ]  # fmt: skip
 
 

@@ -385,3 +385,18 @@ int settle(Solver *s, const Instant *left, const double *z, const int *held, con
     }
     return 0;
 }
+
+/* The states hold and the modes stay: everything else follows. */
+int follow_states(Solver *s) {
+    Sorts sorts;
+    int held[SIZE_Y];
+    Instant before = s->at;
+    for (int i = 0; i < N; i++) held[i] = model_unknowns[i].state;
+    model_jacobian(s->at.t, s->at.y, s->at.d, s->p, s->at.z, s->jacobian);
+    sort_rows(s, &s->at, &sorts);
+    if (!newton_values(s, &s->at, &before, &sorts, held, 1) || !find_rates(s, &s->at)) {
+        s->at = before;
+        return fail(s, "at t = %.9g the equations cannot be solved for these states", s->at.t);
+    }
+    return 1;
+}

@@ -236,3 +236,39 @@ void end_run(Solver *s) {
     Instant left = s->at;
     if (s->state == RUNNING) act(s, &s->at, &left, 0, 1);
 }
+
+/* Roots that have been left; what time alone decides right behind an instant belongs to it. */
+static int left_now(Solver *s, int *crossed) {
+    double g[SIZE_ROOTS], soon[SIZE_ROOTS];
+    int any = 0;
+    model_roots(s->at.t, s->at.y, s->at.d, s->p, s->at.z, g);
+    model_roots(s->at.t + 5e-10 * s->longest, s->at.y, s->at.d, s->p, s->at.z, soon);
+    for (int k = 0; k < N_MODES; k++)
+        for (int r = model_modes[k].first; r < model_modes[k].first + model_modes[k].roots; r++) {
+            const Mode *mode = &model_modes[k];
+            crossed[r] = mode->time_only ? has_left(mode, r, s->at.z[k], soon[r])
+                                         : has_left(mode, r, s->at.z[k], g[r]) && fabs(g[r]) > s->slack[r];
+            any |= crossed[r];
+        }
+    return any;
+}
+
+int event_now(Solver *s) {
+    int crossed[SIZE_ROOTS] = {0}, due[SIZE_MODES], any = 0;
+    double g[SIZE_ROOTS], side[SIZE_ROOTS];
+    sample_due(s, s->at.t, 1, NULL, due);
+    for (int k = 0; k < N_MODES; k++) { /* a tick acts once */
+        due[k] = due[k] && s->last_tick[k] != s->at.t;
+        if (due[k]) s->last_tick[k] = s->at.t, any = 1;
+    }
+    for (int round = 0; (left_now(s, crossed) || any) && round <= 2 * N_MODES; round++) {
+        Instant left = s->at;
+        if (!handle_event(s, &left, crossed, due)) return 0;
+        memset(due, 0, sizeof due);
+        any = 0;
+        sides(s->at.z, side);
+        model_roots(s->at.t, s->at.y, s->at.d, s->p, s->at.z, g);
+        for (int r = 0; r < N_ROOTS; r++) s->slack[r] = side[r] * g[r] < 0.0 ? 2.0 * fabs(g[r]) : 0.0;
+    }
+    return 1;
+}

@@ -28,6 +28,7 @@ Solver *make_solver(void) {
     }
     memcpy(s->p, model_default_p, sizeof s->p);
     s->tolerance = MODEL_TOLERANCE;
+    s->at = model_start;
     for (int k = 0; k < N; k++)
         for (int i = 0; i < 3; i++) s->stage_order[3 * k + i] = 3 * model_column_order[k] + i;
     return s;
@@ -111,6 +112,8 @@ int start_run(Solver *s, double time) {
     memset(s->seen, 0, sizeof s->seen);
     for (int k = 0; k < N_MODES; k++)
         for (int i = 0; i < PAST; i++) s->past[k][i] = NAN;
+    for (int k = 0; k < N_MODES; k++) s->last_tick[k] = time; /* the start handles its own */
+    memset(s->slack, 0, sizeof s->slack);
     s->largest = 0.0;
     memcpy(z, s->at.z, sizeof z); /* inputs may have been set already */
     s->at = model_start;
@@ -139,7 +142,7 @@ int start_run(Solver *s, double time) {
 }
 
 /* Has a root function left its mode?  Exactly zero counts as the language says: z <= x < z + 1, x >= a, x > a. */
-static int has_left(const Mode *mode, int r, double z, double g) {
+int has_left(const Mode *mode, int r, double z, double g) {
     if (mode->kind == RELATION) return z != 0.0 ? g < 0.0 || (g == 0.0 && mode->strict)
                                                 : g > 0.0 || (g == 0.0 && !mode->strict);
     return g < 0.0 || (g == 0.0 && r != mode->first && mode->kind != COULOMB);
@@ -308,4 +311,18 @@ int advance(Solver *s, double time) {
         if (!one_step(s, time)) break;
     }
     return s->state != FAILED;
+}
+
+double next_time_event(Solver *s, double stop) {
+    int crossed[SIZE_ROOTS], due[SIZE_MODES];
+    double sample, at_time = s->at.t, step = fmax(stop - s->at.t, 0.0) / 100.0;
+    sample_due(s, s->at.t, 0, &sample, due);
+    for (int k = 0; k < 100 && step > 0.0; k++) { /* in pieces: what time decides may be short */
+        Instant here = s->at;
+        s->at.t = here.t + k * step;
+        at_time = time_event(s, s->at.t + step, crossed);
+        s->at = here;
+        if (isfinite(at_time)) return fmin(sample, at_time);
+    }
+    return sample;
 }

@@ -22,6 +22,7 @@ typedef struct Solver {
     double zone[SIZE_ROOTS];  /* how far from zero the located roots of an event were left */
     double slack[SIZE_ROOTS]; /* roots that begin a step on the wrong side, by rounding, may stay so far from zero */
     double past[SIZE_MODES][PAST]; /* when each mode changed, the latest last */
+    double last_tick[SIZE_MODES];
     int conditions[SIZE_CONDITIONS];
     int state;         /* RUNNING, TERMINATED or FAILED */
     char message[400]; /* why */
@@ -48,6 +49,11 @@ int advance(Solver *s, double time);             /* to that time; 1 when it succ
 int set_inputs(Solver *s, const double *values); /* inputs jump: an event */
 void end_run(Solver *s);                         /* `terminal()` is true */
 
+/* For a solver outside, which sets time, states and inputs in s->at: */
+int follow_states(Solver *s);                      /* finds the other unknowns and the rates */
+int event_now(Solver *s);                          /* modes that have been left change, samples that are due act */
+double next_time_event(Solver *s, double stop);    /* INFINITY: none before `stop` */
+
 /* used by the parts of the solver */
 int settle(Solver *s, const Instant *left, const double *z, const int *held, const double *value, int starting,
            Instant *result);
@@ -60,5 +66,6 @@ int handle_event(Solver *s, const Instant *left, const int *crossed, const int *
 int handle_start(Solver *s);
 int try_step(Solver *s, double h, int judge, Instant *end, double *advice);
 void sides(const double *z, double *side);
+int has_left(const Mode *mode, int r, double z, double g);
 
 #endif
