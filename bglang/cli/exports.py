@@ -19,10 +19,18 @@ def configure_exports(kinds: Any) -> None:
     add_model_options(fmu)
     fmu.add_argument("-o", "--output", metavar="OUT.fmu", required=True, help="the file to write")
     fmu.add_argument("--no-binary", action="store_true", help="sources only, even if there is a compiler")
+    modelica = kinds.add_parser("modelica", help="the flat equations as a Modelica model")
+    add_model_options(modelica)
+    modelica.add_argument("-o", "--output", metavar="OUT.mo", help="where the text goes (default: printed)")
+    modelica.add_argument("--energy", action="store_true", help="with powers and stored energies")
 
 
 def run_export(options: argparse.Namespace) -> int:
-    actions: dict[str, Callable[[argparse.Namespace], int]] = {"c": _export_c, "fmu": _export_fmu}
+    actions: dict[str, Callable[[argparse.Namespace], int]] = {
+        "c": _export_c,
+        "fmu": _export_fmu,
+        "modelica": _export_modelica,
+    }
     return actions[options.kind](options)
 
 
@@ -43,4 +51,16 @@ def _export_fmu(options: argparse.Namespace) -> int:
     made = export_fmu(load_model(options), Path(options.output), binary=not options.no_binary)
     binary = f"a binary for {made.platform}" if made.platform else f"no binary: {made.reason}"
     print(f"wrote {options.output}: {made.variables} variables, sources, {binary}")
+    return GOOD
+
+
+def _export_modelica(options: argparse.Namespace) -> int:
+    from bglang.interop.modelica import export_modelica
+
+    text = export_modelica(load_model(options), options.energy)
+    if options.output is None:
+        print(text, end="")
+    else:
+        Path(options.output).write_text(text, encoding="utf-8")
+        print(f"wrote {options.output}")
     return GOOD

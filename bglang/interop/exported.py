@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 @dataclass(frozen=True, slots=True)
 class Ready:
     """What exporters write down.  `restarts`: other parameters and starts can be solved for with the laws alone;
-    `tied` are the numbers of parameters that tables are made of."""
+    `tied` are the numbers of parameters that tables are made of, `held` those of unknowns whose start holds."""
 
     graph: BondGraph
     system: System
@@ -32,6 +32,7 @@ class Ready:
     nominal: Floats
     restarts: bool
     tied: frozenset[int]
+    held: frozenset[int]
 
 
 def with_free_inputs(graph: BondGraph) -> BondGraph:
@@ -75,7 +76,8 @@ def prepare(model: "Model") -> Ready:
     started = initialise(problem)
     restarts = not (plan.equations or plan.parameters or problem.steady or plan.checked)
     whole = compiled.model(started.problem.p).whole
-    return Ready(graph, system, compiled.program, whole, started.at, problem.nominal, restarts, _tied(system))
+    tied, held = _tied(system), frozenset(plan.held)
+    return Ready(graph, system, compiled.program, whole, started.at, problem.nominal, restarts, tied, held)
 
 
 def _refusals(system: System) -> list[Diagnostic]:
