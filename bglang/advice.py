@@ -81,6 +81,8 @@ ADVICE = {
     "enport/twice": Advice("", "rename one of them."),
     "enport/unknown": Advice("", "it is kept as a comment in the source."),
     "export/unsupported": Advice("", "run the model with `bglang run`, or write this part of it in another way."),
+    "fmu/file": Advice("", "ask where it comes from for a unit of FMI 2.0 for co-simulation."),
+    "fmu/run": Advice("", "check the values that it is given, or take a shorter `step`."),
     "files/text": Advice("", "check that this is the right file."),
     "mck/delimiter": Advice("", "matrices stand in `[` and `]`, each row ended by `;`."),
     "mck/dimension": Advice("", "DIMENSION is the number of degrees of freedom; rows may go over several lines."),

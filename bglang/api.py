@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from bglang.equations.linearize import LinearModel
     from bglang.equations.system import System
     from bglang.graph.ir import BondGraph
+    from bglang.interop.fmu_run import FmuPool
     from bglang.reduce.forms import Prepared
     from bglang.results import Result
     from bglang.solve.native_model import Compiled
@@ -41,19 +42,31 @@ def load(
     allow_read: bool = False,
     limits: Limits | None = None,
     demand: Sequence[str] = (),
+    allow_native: bool = False,
 ) -> "Model":
     """The model in a file.
 
     `model` names it if the file has several; `set` gives other values to parameters and starts ({"n": 50}); `libraries`
     are folders to look in; `demand` names variables made on demand (`w.q`) that the source itself does not mention.
-    A wrong source raises `SourceError`, which prints as the command would."""
+    `allow_native` lets the native code of FMUs run.  A wrong source raises `SourceError`, which prints as the command
+    would."""
     origin = Path(path)
     if not origin.exists():
         raise UsageError(f"there is no file `{path}`")
     if not origin.is_file():  # a folder, a pipe, a device: it would be read more than once, or never end
         raise UsageError(f"`{path}` is no plain file")
     return Model(
-        Request(origin, model, dict(set or {}), libraries, units, allow_read, limits or Limits(), tuple(demand))
+        Request(
+            origin,
+            model,
+            dict(set or {}),
+            libraries,
+            units,
+            allow_read,
+            limits or Limits(),
+            tuple(demand),
+            allow_native,
+        )
     )
 
 
@@ -68,6 +81,17 @@ def loads(
 ) -> "Model":
     """The model in a text; otherwise like `load`."""
     return Model(Request(Source(name, text), model, dict(set or {}), libraries, units, demand=tuple(demand)))
+
+
+def outside_models(system: "System", allowed: bool) -> "FmuPool | None":
+    """What answers for the FMUs of a system; None if it has none."""
+    from bglang.equations.discrete import has_outside
+
+    if not has_outside(system):
+        return None
+    from bglang.interop.fmu_run import FmuPool
+
+    return FmuPool(allowed)
 
 
 @dataclass(frozen=True, slots=True)
@@ -278,8 +302,13 @@ class Model:
             return other.simulate(
                 stop, tol, points, method, start, None, vars, events, max_step, step, output, progress
             )
-        problem = make_problem(self.compile(), options, numbers, self._native().model)
-        return simulate(problem)
+        external = outside_models(self.compile(), self._request.allow_native)
+        problem = make_problem(self.compile(), options, numbers, self._native().model, external)
+        try:
+            return simulate(problem)
+        finally:
+            if external is not None:
+                external.close()
 
     def verify(
         self,

@@ -119,6 +119,7 @@ class Memory:
             "path": os.environ.get("BGLANG_PATH", ""),
             "units": r.units,
             "allow_read": r.allow_read,
+            "allow_native": r.allow_native,
             "limits": repr(r.limits),
             "demand": list(r.demand),
         }

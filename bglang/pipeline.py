@@ -39,6 +39,7 @@ def front(request: Request, report: Report, *, numbers: bool) -> BondGraph:
         libraries=request.libraries,
         demand=request.demand,
         allow_read=request.allow_read,
+        allow_native=request.allow_native,
         report=report,
         limits=request.limits,
     )

@@ -24,3 +24,4 @@ class Request:
     allow_read: bool = False
     limits: Limits = field(default_factory=Limits)
     demand: Sequence[str] = ()
+    allow_native: bool = False

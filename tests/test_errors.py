@@ -38,6 +38,7 @@ def options_of(text: str) -> argparse.Namespace:
     parser.add_argument("--lib", action="append", default=[])
     parser.add_argument("--causality", action="store_true", help="stop before numbers are needed")
     parser.add_argument("--form", default="", help="the equations in this form, not those of the solver")
+    parser.add_argument("--allow-native", action="store_true", help="FMUs may be used")
     parser.add_argument("--export", action="store_true", help="what exporters refuse, too")
     found = re.match(r"// golden: (.*)", text)
     return parser.parse_args(shlex.split(found[1]) if found else [])
@@ -67,6 +68,7 @@ def compile_model(path: Path, options: argparse.Namespace, limits: Limits, repor
         libraries=options.lib,
         units=options.units,
         limits=limits,
+        allow_native=options.allow_native,
     )
     graph = pipeline.front(request, report, numbers=not options.causality)
     if options.form:

@@ -25,7 +25,7 @@ COMMANDS = {
     "plot": ("results", "show a stored result as curves"),
     "table": ("results", "show a stored result as a table"),
     "compare": ("results", "compare two results, or a result with measurements"),
-    "import": ("exchange", "read a model of another platform and write it as source: mck, enport"),
+    "import": ("exchange", "read a model of another platform and write it as source: mck, enport, fmu"),
     "export": ("exchange", "write a model for another platform: c, fmu, modelica, mck"),
     "fmt": ("files", "format source files"),
     "new": ("files", "make a starter project"),

@@ -33,6 +33,7 @@ def add_model_options(parser: argparse.ArgumentParser) -> None:
         help="what a mismatch of units is (default: error)",
     )
     group.add_argument("--allow-read", action="store_true", help="the model may name files outside its own folder")
+    group.add_argument("--allow-native", action="store_true", help="the native code of FMUs may run")
     group.add_argument(
         "--limit", metavar="NAME=N", action="append", default=[], help="raise a limit, as the error that met it says"
     )
@@ -62,6 +63,7 @@ def load_model(options: argparse.Namespace, demand: Iterable[str] = ()) -> "Mode
         libraries=options.lib,
         units=options.units,
         allow_read=options.allow_read,
+        allow_native=options.allow_native,
         limits=_limits(options.limit),
         demand=tuple(demand),
     )

@@ -21,7 +21,8 @@ examples:
   bglang import mck beam.mck --dry-run                   only tell what the file holds
   bglang import mck --mass m.mtx --stiffness k.mtx       matrices in MatrixMarket files
   bglang import mck matrices.npz                         arrays M, K and C of numpy
-  bglang import enport model.enp -o model.bg             a model of ENPORT/PC""",
+  bglang import enport model.enp -o model.bg             a model of ENPORT/PC
+  bglang import fmu valve.fmu -o valve.bg                a model that uses an FMU; none of its code runs""",
     "export": """\
 Writes a model for another platform.
 
@@ -47,7 +48,10 @@ def configure(name: str, parser: argparse.ArgumentParser) -> None:
         enport = kinds.add_parser("enport", help="a model file of ENPORT/PC")
         enport.add_argument("file", metavar="FILE", help="an .ENP file")
         enport.add_argument("--dry-run", action="store_true", help="only tell what was read")
-        for each in (mck, enport):
+        fmu = kinds.add_parser("fmu", help="a unit of FMI 2.0")
+        fmu.add_argument("file", metavar="FILE", help="an .fmu file")
+        fmu.add_argument("--dry-run", action="store_true", help="only tell what the unit offers")
+        for each in (mck, enport, fmu):
             each.add_argument("-o", "--output", metavar="OUT.bg", help="where the source goes (default: printed)")
     else:
         from bglang.cli.exports import configure_exports
@@ -63,6 +67,7 @@ def run(name: str, options: argparse.Namespace) -> int:
     actions: dict[tuple[str, str], Callable[[argparse.Namespace], int]] = {
         ("import", "mck"): _import_mck,
         ("import", "enport"): _import_enport,
+        ("import", "fmu"): _import_fmu,
         ("export", "mck"): _export_mck,
     }
     if (name, options.kind) not in actions:
@@ -147,6 +152,25 @@ def _import_enport(options: argparse.Namespace) -> int:
     print(told, file=sys.stdout if options.dry_run or options.output else sys.stderr)
     if not options.dry_run:
         _write(text, options.output)
+    return GOOD
+
+
+# --- import fmu ------------------------------------------------------------------------------------------------------
+
+
+def _import_fmu(options: argparse.Namespace) -> int:
+    from bglang.interop.fmu_file import WrongFmu, read_fmu
+    from bglang.interop.fmu_source import describe, fmu_source
+
+    path = _existing(options.file)
+    try:
+        fmu = read_fmu(path)
+    except WrongFmu as problem:
+        place = Span(Source(str(path), ""), 0, 0)
+        raise SourceError((error("fmu/file", f"`{path.name}` cannot be used: {problem}", place),)) from None
+    print(describe(fmu), file=sys.stdout if options.dry_run or options.output else sys.stderr)
+    if not options.dry_run:
+        _write(fmu_source(fmu, Path(options.output).parent if options.output else Path()), options.output)
     return GOOD
 
 

@@ -27,6 +27,7 @@ def load_model(
     libraries: Sequence[str | os.PathLike[str]] = (),
     demand: Sequence[str] = (),
     allow_read: bool = False,
+    allow_native: bool = False,
     report: Report | None = None,
     limits: Limits | None = None,
 ) -> BondGraph:
@@ -35,7 +36,7 @@ def load_model(
     Mistakes of the model are added to the report and raised as `SourceError`; a call that names a model or parameter
     that does not exist raises `UsageError`."""
     report = Report() if report is None else report
-    options = Options(tuple(libraries), tuple(demand), allow_read, limits or Limits())
+    options = Options(tuple(libraries), tuple(demand), allow_read, limits or Limits(), allow_native)
     place = origin if isinstance(origin, Source) else Path(origin)
     graph = elaborate(place, model, set or {}, options, report)
     report.raise_if_errors()

@@ -32,6 +32,8 @@ from bglang.syntax.replaced import REPLACED
 if TYPE_CHECKING:
     from bglang.elaborate.expressions import Translator
 
+FMU_OUTPUT = "FMU output"
+
 
 def call(t: "Translator", e: ast.Call) -> Value:
     """The value of a call; that of a function with several outputs is its first one."""
@@ -41,10 +43,19 @@ def call(t: "Translator", e: ast.Call) -> Value:
 
         return execute(t, function, e)[0]
     name = spelled(e.function)
+    if name == FMU_OUTPUT and e.span.source.name.startswith("<FMU "):
+        return _fmu_output(arguments(t, e, name))
     if name not in ALL:
         raise _unknown(t, e, name)
     result = _BUILTIN[name](t, arguments(t, e, name))
     return t.silent(result) if name in RELATED else result
+
+
+def _fmu_output(args: Arguments) -> Value:
+    """The output of an outside model at a communication point; only the block that stands for one calls it."""
+    key, *fed = (value for value, _ in args.positional)
+    operands = tuple(item for value in fed for item in value.items)
+    return Value("Real", (), (("external", *operands, str(key.items[0])),), DISCRETE)
 
 
 def spelled(name: ast.Name) -> str:

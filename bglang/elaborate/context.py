@@ -61,6 +61,8 @@ class Context:
         self.limits = limits
         self.library = library
         self.create = create
+        self.allow_native = False
+        """The native code of FMUs may run."""
         self.slots: dict[str, tuple[Holder, int]] = {}
         self.structural: set[str] = set()
         self.expanded = 0

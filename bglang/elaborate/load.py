@@ -37,6 +37,7 @@ class Options:
     demand: Sequence[str] = ()
     allow_read: bool = False
     limits: Limits = field(default_factory=Limits)
+    allow_native: bool = False
 
 
 def elaborate(
@@ -61,6 +62,7 @@ def elaborate(
     if definition is None:
         return None
     ctx = Context(report, options.limits, library, create_member)
+    ctx.allow_native = options.allow_native
     demand = [parse_name(name, parse_file) for name in options.demand if is_name(name)]
     before, collecting = sys.getrecursionlimit(), gc.isenabled()
     sys.setrecursionlimit(max(before, RECURSION))

@@ -39,6 +39,7 @@ class OutsideRequest:
     limits: Limits
     started: bool = False
     """Something is said about its dofs: they may have starts."""
+    allow_native: bool = False
 
 
 def outside_class(
@@ -97,7 +98,10 @@ def read_request(instance: Instance, member: Member, target: Builtin, layers: La
         if file is None:
             return None
     started = bool(children(layers, "dof"))
-    return OutsideRequest(member.ident, file, values, spans, member.declarator.span, ctx.report, ctx.limits, started)
+    name = f"{instance.name}.{member.ident}" if instance.name and target.name == "FMU" else member.ident
+    return OutsideRequest(
+        name, file, values, spans, member.declarator.span, ctx.report, ctx.limits, started, ctx.allow_native
+    )
 
 
 def without(layer: Modification, idents: tuple[str, ...]) -> Modification:

@@ -21,6 +21,7 @@ Tuples hash and compare by value, which is what common subexpressions and rollin
     ("sample", start, interval)  ("initial",)  ("terminal",)  ("der", a)
     ("table", x, key)  value of the table `key` (a str that names a `Table` of the graph), ("dtable", x, key) its slope,
                        ("ddtable", x, key) and ("dddtable", x, key) its second and third derivative
+    ("external", t, a, ..., key)  an output of an outside model, in actions of `when` only
     ("const", c0) ("linear", x, c0, c1) ("poly", x, c0, c1, ...) ("abs2", x, c) ("absqrt", x, c) ("coulomb", x, level)
     ("breakpoint", x, x1, y1, c1, c2) ("saturation", x, x1, y1, x2, y2)
     ("adjustable_saturation", x, x1, y1, x2, y2, c1, c2) ("reciprocal_square", x, c0, c1, c2) ("inverse", x)

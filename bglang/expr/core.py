@@ -11,10 +11,10 @@ ZERO, ONE = 0.0, 1.0
 TIME: Expr = ("t",)
 LEAVES = frozenset({"v", "p", "t", "y", "d", "z", "cj"})
 WITH_KEY = frozenset(
-    {"table", "dtable", "ddtable", "dddtable", "pwlin"}
+    {"table", "dtable", "ddtable", "dddtable", "pwlin", "external"}
     | {"interpolation", "dinterpolation", "ddinterpolation", "dddinterpolation"}
 )
-"""Operations whose last item is the name of a table, not an expression."""
+"""Operations whose last item is the name of a table or outside model, not an expression."""
 
 
 def var(name: str) -> Expr:

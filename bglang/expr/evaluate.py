@@ -17,6 +17,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from bglang.diagnostics import UsageError
 from bglang.expr.core import WITH_KEY, Expr
 
 Floats: TypeAlias = npt.NDArray[np.float64]
@@ -28,12 +29,17 @@ def _no_name(name: str) -> float:
     raise KeyError(name)
 
 
+def _no_outside(key: str, values: Sequence[float]) -> float:
+    raise UsageError("an FMU runs in the plain form of a model only: leave out --form and --dependent")
+
+
 @dataclass(frozen=True, slots=True)
 class Values:
     """What the leaves of an expression are worth.
 
     `left` holds the values just before an event, for ("pre", ...), "edge" and "change"; without it nothing changes.
-    `variable` and `parameter` give the values of leaves that are names instead of numbers."""
+    `external` asks outside models; `variable` and `parameter` give the values of leaves that are names instead of
+    numbers."""
 
     t: Any = 0.0
     y: Numbers = ()
@@ -44,6 +50,7 @@ class Values:
     left: "Values | None" = None
     initial: bool = False
     terminal: bool = False
+    external: Callable[[str, Sequence[float]], float] = _no_outside
     variable: Callable[[str], Any] = _no_name
     parameter: Callable[[str], Any] = _no_name
 
@@ -135,7 +142,12 @@ def _sample(e: tuple[Any, ...], values: Values) -> Any:
     return ((near >= 0) & (np.abs(ticks - near) * interval <= 4e-16 * np.maximum(abs(values.t), abs(start)))) * 1.0
 
 
+def _external(e: tuple[Any, ...], values: Values) -> Any:
+    return np.float64(values.external(e[-1], [float(_compute(a, values)) for a in e[1:-1]]))
+
+
 _SPECIAL: dict[str, Callable[[tuple[Any, ...], Values], Any]] = {
+    "external": _external,
     "pre": _pre,
     "edge": _edge,
     "change": _change,

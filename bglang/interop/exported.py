@@ -96,6 +96,15 @@ def _refusals(system: System) -> list[Diagnostic]:
         for branch in when.branches:
             for action in branch.actions:
                 value = getattr(action, "value", getattr(action, "condition", 0.0))
+                if isinstance(value, tuple) and any(node[0] == "external" for node in postorder(value)):
+                    found.append(
+                        _cannot(
+                            f"`{when.component}` cannot be exported",
+                            branch.span,
+                            "It is an FMU: its program is not part of what is written.",
+                        )
+                    )
+                    break
                 if isinstance(value, tuple) and any(node[0] == "sample" for node in postorder(value)):
                     found.append(
                         _cannot(

@@ -228,7 +228,8 @@ class EventHandler:
     def _values(self, at: Instant, left: Instant, *, initial: bool = False, terminal: bool = False) -> Values:
         before = self.model.values(left.t, left.y, left.d, left.z)
         now = self.model.values(at.t, at.y, at.d, at.z)
-        return replace(now, left=before, initial=initial, terminal=terminal)
+        values = replace(now, left=before, initial=initial, terminal=terminal)
+        return values if self.problem.external is None else replace(values, external=self.problem.external)
 
     def _truth(self, values: Values) -> list[list[list[bool]]]:
         return [

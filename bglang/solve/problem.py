@@ -53,6 +53,8 @@ class ReferenceBuilder:
         return starts, np.array(nominal, dtype=np.float64)
 
 
+External: TypeAlias = Callable[[str, Sequence[float]], float]
+
 POINTS = 500
 """Rows of a result, unless the user says how many."""
 
@@ -101,6 +103,8 @@ class Problem:
     options: Options
     overrides: Mapping[str, float]
     build: Builder = field(repr=False)
+    external: External | None = field(default=None, repr=False)
+    """Answers for outside models."""
 
     def with_parameters(self, found: Mapping[str, float]) -> "Problem":
         """The same problem with other numbers for some parameters; those computed from them follow."""
@@ -118,6 +122,7 @@ def make_problem(
     options: Options | None = None,
     set: Mapping[str, float] | None = None,
     build: Builder | None = None,
+    external: External | None = None,
 ) -> Problem:
     """Numbers for everything.  `set` overrides parameters (`k`) and starts (`spring.q.start`) by name; parameters
     computed from them follow.  `build` makes the compiled model for a vector of parameters."""
@@ -141,7 +146,7 @@ def make_problem(
     steady = system.experiment.steady if options.steady is None else options.steady
     return Problem(
         system, build(p), p, starts, tuple(written), np.where(np.isfinite(nominal), np.abs(nominal), 0.0),
-        start, stop, tol, points, steady, options, overrides, build,
+        start, stop, tol, points, steady, options, overrides, build, external,
     )  # fmt: skip
 
 

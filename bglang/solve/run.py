@@ -116,12 +116,12 @@ class Run:
     def _first_event(self) -> None:
         """Samples and `initial()`; then the first smooth piece begins."""
         before = self.at
-        happening = self.handler.at_start(before, self.clock.samples_at(before.t))
-        self._take(happening)
         if self.meter is not None:
             self.meter.begin(before)
-            if happening.jumped:
-                self.meter.event(before, self.at)
+        happening = self.handler.at_start(before, self.clock.samples_at(before.t))
+        self._take(happening)
+        if self.meter is not None and happening.jumped:
+            self.meter.event(before, self.at)
         self.recorder.begin(self.at)
 
     def _integrate(self) -> None:
