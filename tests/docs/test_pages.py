@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from pages import DOCS, agrees, quiet_terminal, try_page
 
-PAGES = ["tutorial", "causality", "howto", "from-modelica"]
+PAGES = ["tutorial", "causality", "howto", "from-modelica", "exchange"]
 LINK = re.compile(r"\]\((?!https?:)([^)#]*)(?:#[^)]*)?\)")
 FENCED = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
 
