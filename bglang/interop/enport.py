@@ -297,6 +297,11 @@ def _repair(
             kind = "I"
         fixed.append(Node(name, kind, node.x, node.y, node.span))
     known = {node.name for node in fixed}
+    joined = {name for c in connectors for name in (c.tail, c.head)}
+    for node in fixed:
+        if node.name not in joined:
+            message = f"no connector leads to node `{node.name}`"
+            reader.fail("connector", message, node.span, hint="check the CONNECTOR table: it says what is joined.")
     for c in connectors:
         for name in (c.tail, c.head):
             if name not in known:

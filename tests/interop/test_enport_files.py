@@ -1,5 +1,7 @@
 """ENPORT files: tables, equations, errors of scanned prints, and the source that is written."""
 
+from pathlib import Path
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -120,3 +122,12 @@ def test_mutations_give_diagnostics_only(at: int, length: int, new: str) -> None
     assert model is not None or report.errors
     if model is not None:
         assert enport_source(model, report)
+
+
+def test_a_node_that_nothing_leads_to() -> None:
+    """A file whose CONNECTOR table lost its rows is refused, not half imported."""
+    text = (Path(__file__).parents[2] / "examples" / "beam" / "femmul.enp").read_text(encoding="latin-1")
+    report = Report()
+    read_enport(Source("lost.enp", "\n".join(line for line in text.splitlines() if "BG V" not in line)), report)
+    assert {d.code for d in report.errors} == {"enport/connector"}
+    assert "no connector leads to node `SV101`" in [d.message for d in report.errors]
