@@ -110,7 +110,7 @@ def codes_in_source() -> set[str]:
 
 ROOMS = [
     "arrays", "bonds", "classes", "domains", "equations", "experiment", "export", "expressions", "functions", "graph",
-    "laws", "limits", "models", "names", "outside", "parameters", "ports", "starts", "syntax", "tables", "types",
+    "laws", "limits", "models", "names", "parameters", "ports", "starts", "syntax", "tables", "types",
     "units",
 ]  # fmt: skip
 
