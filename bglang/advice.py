@@ -108,7 +108,6 @@ ADVICE = {
     "parameters/cyclic": Advice("", "give one of them a value of its own."),
     "parameters/no-value": Advice("", "give it a value where it is declared or used, or with `--set`."),
     "parameters/not-a-number": Advice("", "check the values that it is made of."),
-    "outside/unsupported": Advice("", "write the part in bglang, or run the model where they can be used."),
     "parameter/range": Advice("", "choose a value between its `min` and `max`."),
     "parameter/value": Advice("", "check the values that it is made of."),
     "run/table": Advice("", 'give the table more points, or say `outside = "linear"`.'),

@@ -107,7 +107,6 @@ CLASSES = {
     "run": "Messages of a run.",
     "solve": "The solver gave up (exit code 3); results until then are kept.",
     "results": "Writing results.",
-    "outside": "Models from other programs.",
     "mck": "MCK files.",
     "enport": "ENPORT files.",
     "fmu": "FMU files.",

@@ -8,7 +8,6 @@ remaining modifications (start values) then reach."""
 from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import import_module
-from importlib.util import find_spec
 from pathlib import Path
 
 from bglang.diagnostics import Report, error
@@ -50,15 +49,6 @@ def outside_class(
     if request is None:
         return None
     make_class = maker(target.name)
-    if make_class is None:
-        instance.ctx.report.add(
-            error(
-                "outside/unsupported",
-                f"`{target.name}` models cannot be used in this installation",
-                member.component.type.span,
-            )
-        )
-        return None
     node = make_class(request)
     if node is None:
         return None
@@ -68,11 +58,9 @@ def outside_class(
     return Definition(node, instance.definition), tuple(without(layer, SETTINGS[target.name]) for layer in layers)
 
 
-def maker(kind: str) -> Callable[[OutsideRequest], ast.Class | None] | None:
-    module = f"bglang.interop.{kind.lower()}_class"
-    if find_spec(module) is None:
-        return None
-    found: Callable[[OutsideRequest], ast.Class | None] = import_module(module).make_class
+def maker(kind: str) -> Callable[[OutsideRequest], ast.Class | None]:
+    found: Callable[[OutsideRequest], ast.Class | None]
+    found = import_module(f"bglang.interop.{kind.lower()}_class").make_class
     return found
 
 
