@@ -20,6 +20,9 @@ from bglang.solve.quick import Inverses, quick_rates, quick_values
 ROUNDING = 1e-8
 """A pinned state that is off by no more than this part of its size came there by an event located numerically."""
 
+AHEAD = 1e-6
+"""How far ahead rates that no equation holds are looked for, as a part of the time in which anything changes."""
+
 
 @dataclass(frozen=True, slots=True)
 class Sorts:
@@ -55,7 +58,7 @@ class Consistency:
         self.regular = True
         """Whether the instant whose rates were found last determines all unknowns."""
         self.bound = False
-        """Whether laws bind states alone there: integrators keep such states only as well as their tolerance says."""
+        """Whether laws or pins bind states there: integrators keep such states only as well as their tolerance says."""
         self.impulse: Array | None = None
         """What algebraic variables do in the instant whose values were found last, if they are infinite there."""
         self._known: tuple[Array, Array, Matrix, Matrix, Sorts] | None = None
@@ -144,10 +147,11 @@ class Consistency:
             now_y, now_d = self.jacobian(t, y, at.d, z)
             return over([now_d[balance_rows], now_y[sorts.laws], hold_rows])
 
-        outcome = _if_it_holds(newton(residual, jacobian, before, self.scale), jacobian, self.scale)
-        if outcome.singular and not outcome.converged:  # laws that bind states alone, as open switches around a coil do
-            return self._impulse(at, held, sorts)
-        return outcome
+        outcome = newton(residual, jacobian, before, self.scale)
+        if not outcome.singular or _if_it_holds(outcome, jacobian, self.scale, 1e-12).converged:
+            return outcome
+        second = self._impulse(at, held, sorts)  # laws that bind states alone, as open switches around a coil do
+        return second if second.converged else _if_it_holds(outcome, jacobian, self.scale)
 
     def _quick(self, at: Instant, f: Array, sorts: Sorts, f_y: Array, f_d: Array) -> Outcome | None:
         """The same where one Jacobian is good enough and what the balances sum up is linear in y."""
@@ -234,7 +238,7 @@ class Consistency:
         else:
             f_y, f_d = self.jacobian(at.t, at.y, at.d, at.z)
             sorts = self.sorts(at, f_y, f_d)
-        self.regular, self.bound = True, False
+        self.regular, self.bound = True, bool(len(sorts.pins))
         if sorts.stiff:
             return self._pinned_rates(at, sorts)
         drift = self.model.residual_t(at.t, at.y, at.d, at.z)[sorts.laws] if len(sorts.laws) else np.zeros(0)
@@ -261,17 +265,19 @@ class Consistency:
             return over([rated[sorts.balances], law_rows])
 
         outcome = _if_it_holds(newton(residual, jacobian, first, scale), jacobian, scale, 1e-6)
-        if outcome.singular:  # rates that laws leave open are small; some may say what algebraic variables are
-            self.bound = True
-            y, d, good = self._pinned_rates(at, sorts)
-            if good:
-                return y, d, good
-        return at.y, outcome.u, outcome.converged
+        if not outcome.singular:
+            return at.y, outcome.u, outcome.converged
+        self.bound = True
+        y, d, good = self._pinned_rates(at, sorts)  # laws that bind states say what algebraic variables are
+        if not good:
+            return at.y, outcome.u, outcome.converged
+        return y, self._with_algebraic(Instant(at.t, y, d, at.z), sorts), True
 
     def _pinned_rates(self, at: Instant, sorts: Sorts) -> tuple[Array, Array, bool]:
         """With pins the algebraic variables themselves (the reaction of a sticking friction) follow from the rates.
         So they do where laws bind states alone."""
         n, columns = len(at.y), sorts.algebraic
+        laws = sorts.laws[~nonzero(self.jacobian(at.t, at.y, at.d, at.z)[1])[0][sorts.laws]]
 
         def split(u: Array) -> tuple[Array, Array]:
             y = at.y.copy()
@@ -281,23 +287,39 @@ class Consistency:
         def residual(u: Array) -> Array:
             y, d = split(u)
             f = self.model.residual(at.t, y, d, at.z)
-            f_y = self.jacobian(at.t, y, d, at.z)[0][sorts.laws]
-            drift = self.model.residual_t(at.t, y, d, at.z)[sorts.laws]
+            f_y = self.jacobian(at.t, y, d, at.z)[0][laws]
+            drift = self.model.residual_t(at.t, y, d, at.z)[laws]
             return np.concatenate([f, f_y @ d + drift])
 
         def jacobian(u: Array) -> Matrix:
             y, d = split(u)
             f_y, f_d = self.jacobian(at.t, y, d, at.z)
-            none = empty(len(sorts.laws), len(columns))
-            return over([beside([f_d, f_y[:, columns]]), beside([f_y[sorts.laws], none])])
+            none = empty(len(laws), len(columns))
+            return over([beside([f_d, f_y[:, columns]]), beside([f_y[laws], none])])
 
-        scale = np.concatenate([self._rate_scale(at.d), self.scale[columns]])
+        size = np.maximum(self.scale, 1e-9 * np.max(self.scale, initial=0.0))  # rounding is nobody's size
+        scale = np.concatenate([self._rate_scale(at.d), size[columns]])
         first = np.concatenate([np.where(np.isfinite(at.d), at.d, 0.0), at.y[columns]])
-        outcome = _if_it_holds(newton(residual, jacobian, first, scale), jacobian, scale, 1e-6)
+        outcome = newton(residual, jacobian, first, scale)
         y, d = split(outcome.u)
-        if outcome.singular:
-            self.regular = self._determined(*self.jacobian(at.t, y, d, at.z))
-        return y, d, outcome.converged
+        if not (outcome.singular and outcome.converged):
+            return y, d, outcome.converged
+        f_y, f_d = self.jacobian(at.t, y, d, at.z)
+        self.regular = self._determined(f_y, f_d)
+        speed = np.maximum(np.abs(d), scale[:n])  # equations are measured by all their terms, not by the unknown ones
+        terms = abs(f_y) @ np.maximum(np.abs(y), size) + abs(f_d) @ speed
+        terms = np.concatenate([terms, abs(f_y[laws]) @ speed])
+        return y, d, bool((np.abs(outcome.residual) <= 1e-6 * np.maximum(terms, 1e-300)).all())
+
+    def _with_algebraic(self, at: Instant, sorts: Sorts) -> Array:
+        """The rates, with those of algebraic variables that only the rates of states determine: by looking ahead."""
+        step = AHEAD / max(float(np.max(np.abs(at.d) / np.maximum(np.abs(at.y), self.scale), initial=0.0)), 1e-9)
+        soon = Instant(at.t + step, at.y + step * at.d, at.d, at.z)
+        y, _, good = self._pinned_rates(soon, sorts)
+        d = at.d.copy()
+        if good:
+            d[sorts.algebraic] = (y - at.y)[sorts.algebraic] / step
+        return d
 
     def _determined(self, f_y: Matrix, f_d: Matrix) -> bool:
         """Whether a step of an integrator determines all unknowns: c F_d + F_y has an inverse for some c."""

@@ -18,7 +18,7 @@ from bglang.results.record import Event
 from bglang.solve.consistent import Consistency, Instant
 from bglang.solve.explain import first_span, listed, those_of, worst_rows
 from bglang.solve.initialise import margin
-from bglang.solve.model import Array
+from bglang.solve.model import Array, Flags
 from bglang.solve.modes import Modes
 from bglang.solve.problem import Problem
 from bglang.solve.settle import Attempt, Trial, settle
@@ -54,7 +54,7 @@ class EventHandler:
         self._storages = np.array([kind != "algebraic" for kind in column(self.system.unknowns, "kind")], dtype=bool)
         self._conditions: list[list[list[bool]]] = []
         rows = self.system.rows
-        self._bound = False
+        self._bound = self._idle = False
         self._rates_decide = modes.needs_rates or any(
             there and rows[r].differential for r, there in enumerate(present(rows, "position"))
         )
@@ -68,7 +68,12 @@ class EventHandler:
             [k for k, m in enumerate(modes.modes) if m.kind not in ("floor", "segment")], dtype=np.intp
         )
         self._switches = np.array([k for k in modes.continuous if modes.modes[k].kind == "relation"], dtype=np.intp)
-        self._expected: dict[bytes, Array] = {}
+        kinds = [u.kind for u in self.system.unknowns]
+        self._of_states = np.array(
+            [all(leaf[0] != "y" or kinds[leaf[1]] != "algebraic" for leaf in leaves(g))
+             for mode in modes.modes for g in mode.roots], dtype=bool,
+        )  # fmt: skip
+        self._expected: dict[bytes, tuple[Array, bool]] = {}
         none = np.zeros(0)
         self._looked = (none, none, none, none, none)
 
@@ -166,7 +171,7 @@ class EventHandler:
         if trial is None:
             trial, touched = settle(attempt, z, self.modes)
             if trial is not None and not held:
-                self._remember_modes(left, z, trial.z)
+                self._remember_modes(left, z, trial)
         if trial is None:  # a switch that is driven back from both sides goes on as it can
             ahead = False
             trial, touched = settle(attempt, z, self.modes)
@@ -176,7 +181,8 @@ class EventHandler:
             happening.jumped = True
             self._impulses(happening, left, trial, held)
         happening.at = Instant(left.t, trial.y, trial.d, trial.z)
-        self._bound = trial.bound
+        same = np.array_equal(left.z[self._switches], trial.z[self._switches])
+        self._bound, self._idle = trial.bound, trial.idle or (self._idle and same)
 
     def _as_before(self, attempt: Attempt, left: Instant, z: Array) -> Trial | None:
         """The modes that the same change led to the last time, if they agree without a jump."""
@@ -184,16 +190,25 @@ class EventHandler:
         if known is None:
             return None
         guess = z.copy()
-        guess[self._switches] = known
+        guess[self._switches], idle = known
         trial = attempt(guess)
-        return None if trial is None or trial.contradicted or trial.jump > NEAR or not trial.regular else trial
+        if trial is None or trial.contradicted or trial.jump > NEAR or not trial.regular:
+            return None
+        return replace(trial, idle=idle)
 
-    def _remember_modes(self, left: Instant, z: Array, found: Array) -> None:
+    def _remember_modes(self, left: Instant, z: Array, found: Trial) -> None:
         if len(self._expected) >= EXPECTED:
             self._expected.clear()
-        if not np.array_equal(z, found):
+        if not np.array_equal(z, found.z):
             key = left.z[self._usual].tobytes() + z[self._usual].tobytes()
-            self._expected[key] = found[self._switches]
+            self._expected[key] = found.z[self._switches], found.idle
+
+    def may_rest(self) -> Flags:
+        """Roots that the present modes may hold at zero.  Where they bind states, the rates of algebraic variables say
+        nothing."""
+        if self._idle and not self._bound:
+            return np.ones(len(self._of_states), dtype=bool)
+        return self._of_states if self._bound else np.zeros(len(self._of_states), dtype=bool)
 
     def zones(self, at: Instant) -> tuple[Array, Array]:
         """The root functions, and what counts as zero for each.  Those of the last instant are remembered."""

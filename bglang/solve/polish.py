@@ -55,7 +55,7 @@ class Polisher:
             sorts = self._consistency.sorts(at, f_y, f_d)
             part = f_y[np.ix_(sorts.laws, sorts.algebraic)] != 0.0
             laws, columns = sorts.laws[part.any(axis=1)], sorts.algebraic[part.any(axis=0)]
-            useful = len(laws) and len(columns) and not sorts.stiff
+            useful = len(laws) and len(columns) and not sorts.stiff and not self._binds(f_y, laws, columns)
             self._blocks[key] = None
             if useful:
                 slopes = f_y[laws]
@@ -64,6 +64,15 @@ class Polisher:
                     inverse = self._inverses(slopes[:, columns], self._consistency.scale[columns])
                 self._blocks[key] = Block(laws, columns, len(laws) == len(columns), slopes, inverse)
         return self._blocks[key]
+
+    def _binds(self, f_y: Array, laws: Numbers, columns: Numbers) -> bool:
+        """Whether more laws than they determine algebraic variables: they bind states, and what is left of that must
+        not go into the variables."""
+        block = f_y[np.ix_(laws, columns)] * self._consistency.scale[columns]
+        if len(laws) < len(columns) or not np.isfinite(block).all():
+            return False
+        size = np.abs(block).max(axis=1, keepdims=True)
+        return bool(np.linalg.matrix_rank(block / size, tol=1e-10) < len(laws))
 
     def _straight(self, at: Instant, laws: Numbers, slopes: Array) -> bool:
         """Slopes and drift looked at in two more places, far from each other."""

@@ -10,7 +10,7 @@ from itertools import combinations, islice, product
 
 import numpy as np
 
-from bglang.records import dataclass
+from bglang.records import dataclass, replace
 from bglang.solve.model import Array
 from bglang.solve.modes import Modes
 
@@ -23,7 +23,8 @@ SMOOTH = 1e-10
 @dataclass(frozen=True, slots=True)
 class Trial:
     """Values found for one set of modes; `contradicted` says which modes they disagree with, `jump` how far they
-    moved, `regular` whether all values are determined, `bound` whether laws bind states."""
+    moved, `regular` whether all values are determined, `bound` whether laws or pins bind states, `idle` whether it was
+    taken because nearer modes left something open."""
 
     z: Array
     y: Array
@@ -32,6 +33,7 @@ class Trial:
     jump: float = 0.0
     regular: bool = True
     bound: bool = False
+    idle: bool = False
 
     @property
     def rank(self) -> tuple[bool, bool, float]:
@@ -64,11 +66,12 @@ def settle(attempt: Attempt, z: Array, modes: Modes) -> tuple[Trial | None, froz
         if z.tobytes() in seen:
             break
     wide = [k for k in modes.continuous if _open(modes, k)]
-    narrow = [k for k in wide if k in touched] if best is None else []
+    open_ended = best is not None
+    narrow = [] if open_ended else [k for k in wide if k in touched]
     for chosen in (narrow, wide) if narrow and len(narrow) < len(wide) else (wide,):
         best = _search(attempt, z, modes, chosen, seen, best)
         if best is not None:
-            return best, frozenset(touched)
+            return replace(best, idle=open_ended), frozenset(touched)
     return None, frozenset(touched or wide)
 
 

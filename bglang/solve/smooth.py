@@ -113,8 +113,11 @@ class SmoothRun:
     def _let_rest(self, at: Instant, side: NDArray[np.int32]) -> None:
         """Roots that the present modes hold at zero do not move (the `abs(f)` of a friction that sticks, the current
         of a diode that others keep from conducting): their sign is rounding, and nothing is to be seen there."""
+        may = self.run_.handler.may_rest()
+        if not may.any():
+            return
         g, zone = self.run_.handler.zones(at)
-        near = (np.abs(g) <= RESTS * zone) & (side != IGNORED)
+        near = may & (np.abs(g) <= RESTS * zone) & (side != IGNORED)
         near[self._loose] = False
         if near.any():
             step = 1e-6 * max(self.problem.stop - self.problem.start, 1e-300)
