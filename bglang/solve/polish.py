@@ -13,6 +13,7 @@ from bglang.expr import leaves
 from bglang.records import dataclass
 from bglang.solve.consistent import Consistency, Instant
 from bglang.solve.model import DENSE, Array, Model, Numbers
+from bglang.solve.newton import NOISE
 from bglang.solve.quick import Inverses
 
 ITERATIONS = 4
@@ -71,8 +72,9 @@ class Polisher:
         block = f_y[np.ix_(laws, columns)] * self._consistency.scale[columns]
         if len(laws) < len(columns) or not np.isfinite(block).all():
             return False
-        size = np.abs(block).max(axis=1, keepdims=True)
-        return bool(np.linalg.matrix_rank(block / size, tol=1e-10) < len(laws))
+        block = block / np.abs(block).max(axis=1, keepdims=True)
+        column = np.abs(block).max(axis=0)  # a switch that blocked so far had next to no current: no lack of rank
+        return bool(np.linalg.matrix_rank(block / np.where(column > NOISE, column, 1.0), tol=1e-10) < len(laws))
 
     def _straight(self, at: Instant, laws: Numbers, slopes: Array) -> bool:
         """Slopes and drift looked at in two more places, far from each other."""
