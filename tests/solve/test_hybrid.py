@@ -1,6 +1,7 @@
 """Hybrid models as users write them: switching by time, ideal switches, frictions, against closed forms."""
 
 import math
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -189,8 +190,10 @@ def test_a_mass_that_friction_holds_while_the_force_grows(tol: float) -> None:
         rest = force(t, np.array(x))
         mode = 0 if mode and abs(rest) <= 0.7 else int(np.sign(rest))
         x[1] = 1e-14 * mode
-    found = [e.time for e in result.events if e.kind == "coulomb"]
-    assert found == pytest.approx(changes, abs=max(1e-6, 100 * tol))
+    times = [e.time for e in result.events if e.kind == "coulomb"]
+    near = max(1e-6, 100 * tol)  # at the limit a mass may start, stop and start again within the accuracy of the run
+    found = [t for t, after in pairwise([*times, math.inf]) if after - t > near]
+    assert found == pytest.approx(changes, abs=near)
     assert result["s.q"][-1] == pytest.approx(x[0], abs=max(1e-6, 100 * tol))
 
 

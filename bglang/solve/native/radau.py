@@ -57,6 +57,7 @@ from bglang.solve.native.layout import (
     MORE_MEMORY,
     NEED_FACTORS,
     NEED_JACOBIAN,
+    NOISE,
     ORDER,
     PREVIOUS,
     RATE,
@@ -68,6 +69,7 @@ from bglang.solve.native.layout import (
     RESIDUALS,
     RESTING,
     RTOL,
+    SIZE,
     STEPS,
     T_END,
     T_OLD,
@@ -91,6 +93,7 @@ from bglang.solve.native.layout import (
     Y,
 )
 from bglang.solve.native.weights import (
+    NOISE_MARGIN,
     begin_sizes,
     doubt_resting,
     learn_sizes,
@@ -163,9 +166,11 @@ def _stage(c: Table, k: int, t: float, h: float, b1: float, b2: float, b3: float
 
 @jit
 def _update(c: Table) -> tuple[float, float]:
-    """Solve for the Newton update: its norm, and how far it goes along the one before (-1: all the way back)."""
+    """Solve for the Newton update: its norm, and how far it goes along the one before (-1: all the way back).
+
+    What is at rest, or moves no more than by rounding, swings without meaning anything."""
     n, f, real, cplx, weight = c[N], reals(c, W2), reals(c, W3), complexes(c, W4), reals(c, WEIGHT)
-    last = reals(c, PREVIOUS)
+    last, size, noise = reals(c, PREVIOUS), reals(c, SIZE), reals(c, NOISE)
     for i in range(n):
         f1, f2, f3 = f[i], f[n + i], f[2 * n + i]
         real[i] = -(I11 * f1 + I12 * f2 + I13 * f3)
@@ -179,8 +184,9 @@ def _update(c: Table) -> tuple[float, float]:
         last[i], last[n + i], last[2 * n + i] = r1, r2, r3
         e = (r1 * r1 + r2 * r2 + r3 * r3) / 3.0
         scale = weight[i] * weight[i]
-        along += (r1 * p1 + r2 * p2 + r3 * p3) / scale
-        before += (p1 * p1 + p2 * p2 + p3 * p3) / scale
+        if size[i] > 0.0 and weight[i] > NOISE_MARGIN * noise[i]:
+            along += (r1 * p1 + r2 * p2 + r3 * p3) / scale
+            before += (p1 * p1 + p2 * p2 + p3 * p3) / scale
         e /= scale
         square += e
         fourth += e * e
@@ -206,9 +212,10 @@ def _newton(c: Table, h: float, tolerance: float) -> tuple[float, int]:
     Corrections that swing around the solution (a law whose slope there is much larger than where the matrix was made,
     or infinite) are shortened so that they meet it."""
     r = reals(c, REALS)
-    t, part = r[T], r[PART]
+    t, part = r[T], 1.0
     theta, ratio_before, norm_before = JACOBIAN_KEPT, 1.0, 1.0
     rate = max(r[RATE], EPS) ** 0.8
+    swung = False
     r[RATE] = 1.0
     for iteration in range(MOST_ITERATIONS):
         _stage(c, 0, t + C1 * h, h, B11, B12, B13)
@@ -234,27 +241,28 @@ def _newton(c: Table, h: float, tolerance: float) -> tuple[float, int]:
                 _apply(c, part)
                 r[RATE] = 1.0
                 return 1.0, iteration + 1
-            if swing < -SWINGING or (part < 1.0 and swing > 0.5 * SWINGING):
+            left = MOST_ITERATIONS - 1 - iteration
+            rate = theta / (1.0 - theta) if theta < 0.99 else 100.0
+            forecast = rate * norm * theta**left / tolerance
+            slow = theta >= 0.99 or forecast >= 1.0
+            if (slow and swing < -SWINGING) or (part < 1.0 and swing > 0.5 * SWINGING):
                 part = min(max(part / (1.0 - min(swing, 0.9)), SHORTEST), 1.0)
                 r[PART] = part
+                swung = True
                 norm_before = max(norm, EPS)
                 _apply(c, part)
                 continue
-            if theta >= 0.99:
+            if slow:
                 note_worst(c, reals(c, W3))
                 count_rejection(c, REASON_NEWTON)
-                return 0.5, iteration
-            rate = theta / (1.0 - theta)
-            left = MOST_ITERATIONS - 1 - iteration
-            forecast = rate * norm * theta**left / tolerance
-            if forecast >= 1.0:
-                note_worst(c, reals(c, W3))
-                count_rejection(c, REASON_NEWTON)
-                return 0.8 * min(max(forecast, 1e-4), 20.0) ** (-1.0 / (4 + left)), iteration
+                shorter = 0.8 * min(max(forecast, 1e-4), 20.0) ** (-1.0 / (4 + left))
+                return 0.5 if theta >= 0.99 else shorter, iteration
         norm_before = max(norm, EPS)
         _apply(c, part)
-        if rate * norm <= tolerance:
+        if max(rate, 1.0 - part) * norm <= tolerance:  # what shortening left is not done yet
             r[RATE], r[THETA] = rate, theta
+            if not swung:
+                r[PART] = 1.0
             return 1.0, iteration + 1
     note_worst(c, reals(c, W3))
     count_rejection(c, REASON_NEWTON)
