@@ -54,7 +54,7 @@ def choose(problem: Problem, at: Instant) -> Choice:
 
 def _fast_constant(problem: Problem, at: Instant) -> float | None:
     """The shortest time constant at the start, where it is so short that stability, not accuracy, would rule the steps
-    of an explicit method.  Near its limit of stability the error estimate of such a method is blind to what is gone."""
+    of an explicit method."""
     assert isinstance(problem.model, NativeModel)
     matrix = -problem.model.dense_jacobian(at.t, at.y, at.d, at.z)[0]
     constant = float(fast_constants(matrix[None], problem.stop - problem.start)[0])

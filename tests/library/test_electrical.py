@@ -128,13 +128,11 @@ def test_coupled_windings() -> None:
         Electrical.Machines.CoupledInductors c(L1 = 1, L2 = 0.5, M = 0.6);""",
         "u -> a -> r; a -> c.a; b -> s; b -> c.b;",
         2.0,
-        tol=1e-11,
     )
     whole = run(
         "Se u(e = 10), short(e = 0); Electrical.Machines.Transformer t(R1 = 2, R2 = 3, L1 = 1, L2 = 0.5, M = 0.6);",
         "u -> t.primary; short -> t.secondary;",
         2.0,
-        tol=1e-11,
     )
     for result, names in ((field, ("a.f", "b.f")), (whole, ("t.i1.f", "t.i2.f"))):
         assert result[names[0]] == pytest.approx(run_on.y[0], abs=1e-7)
