@@ -9,12 +9,16 @@ variable is discrete: it keeps its value until, at an event, its equation gives 
 Each new value is the past of the next look at the equation, until nothing changes.
 """
 
+from typing import Any
+
 from bglang.equations import system
 from bglang.equations.draft import Draft, Latch
 from bglang.equations.maker import Maker
 from bglang.expr import Expr, var
 from bglang.expr.walk import leaf_set, postorder, rebuild, rewrite
 from bglang.graph.ir import BondGraph
+
+PAST = "past"
 
 
 def find_latches(graph: BondGraph) -> tuple[Latch, ...]:
@@ -43,18 +47,40 @@ def _now(e: Expr, variable: Expr) -> bool:
 
 def latch_whens(draft: Draft, maker: Maker) -> list[system.When]:
     """What happens to the latches of a model at events."""
-    latched = {var(latch.name) for latch in draft.latches}
+    values = {latch.name: _mark_past(latch.value, {latch.name for latch in draft.latches}) for latch in draft.latches}
     made = list[system.When]()
     for latch in draft.latches:
         place, component = latch.equation.span, latch.equation.component
         z = draft.names[latch.name]
         assert isinstance(z, tuple) and z[0] == "z"
-        present = rewrite(
-            latch.value,
-            lambda leaf: leaf,
-            lambda node, args: args[0] if node[0] == "pre" and args[0] in latched else rebuild(node, args),
-        )
+        present = _read_past(_inlined(values[latch.name], values, (latch.name,)))
         value = maker.resolve_instant(maker.modes.lower(present, component, place))
         assign = system.Assign(z[1], value, place, latch=True)
-        made.append(system.When((system.WhenBranch((("initial",), ("!=", value, z)), (assign,), place),), component))
+        branch = system.WhenBranch((("initial",), ("!=", value, z)), (assign,), place)
+        made.append(system.When((branch,), component))
     return made
+
+
+def _mark_past(e: Expr, latched: set[str]) -> Expr:
+    """The value with leaves of their own for what latches were."""
+
+    def operation(node: tuple[Any, ...], args: list[Expr]) -> Expr:
+        past = args[0] if node[0] == "pre" else None
+        return (PAST, past[1]) if isinstance(past, tuple) and past[1] in latched else rebuild(node, args)
+
+    return rewrite(e, lambda leaf: leaf, operation)
+
+
+def _inlined(e: Expr, values: dict[str, Expr], inside: tuple[str, ...]) -> Expr:
+    """With the new values of other latches where an equation reads what they are, not what they were."""
+
+    def leaf_value(leaf: tuple[Any, ...]) -> Expr:
+        if leaf[0] != "v" or leaf[1] not in values or leaf[1] in inside:
+            return leaf
+        return _inlined(values[leaf[1]], values, (*inside, leaf[1]))
+
+    return rewrite(e, leaf_value)
+
+
+def _read_past(e: Expr) -> Expr:
+    return rewrite(e, lambda leaf: leaf, lambda node, args: var(node[1]) if node[0] == PAST else rebuild(node, args))

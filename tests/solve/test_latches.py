@@ -115,3 +115,17 @@ annotation(experiment(StopTime = 2));
 end Pair;
 """)
     assert changes(result, "a") == changes(result, "b") == pytest.approx([1.0])
+
+
+def test_a_latch_reads_the_new_value_of_another_one() -> None:
+    result = run("""
+model Order
+  Boolean first, second;
+equation
+  second = time > 1 and not first or pre(second);
+  first = time > 1 or pre(first);
+annotation(experiment(StopTime = 2));
+end Order;
+""")
+    assert changes(result, "first") == pytest.approx([1.0])
+    assert changes(result, "second") == []
