@@ -55,7 +55,7 @@ class Consistency:
         self.regular = True
         """Whether the instant whose rates were found last determines all unknowns."""
         self.bound = False
-        """Whether laws bind states alone there: integrators keep such states only as well as their tolerance says."""
+        """Whether laws or pins bind states there: integrators keep such states only as well as their tolerance says."""
         self.impulse: Array | None = None
         """What algebraic variables do in the instant whose values were found last, if they are infinite there."""
         self._known: tuple[Array, Array, Matrix, Matrix, Sorts] | None = None
@@ -234,7 +234,7 @@ class Consistency:
         else:
             f_y, f_d = self.jacobian(at.t, at.y, at.d, at.z)
             sorts = self.sorts(at, f_y, f_d)
-        self.regular, self.bound = True, False
+        self.regular, self.bound = True, bool(len(sorts.pins))
         if sorts.stiff:
             return self._pinned_rates(at, sorts)
         drift = self.model.residual_t(at.t, at.y, at.d, at.z)[sorts.laws] if len(sorts.laws) else np.zeros(0)

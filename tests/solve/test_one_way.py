@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
+from scipy.optimize import brentq
 
 import bglang
 
@@ -62,3 +63,31 @@ def test_a_one_way_clutch_locks_two_inertias_and_lets_them_go(d: float) -> None:
 def test_starts_on_the_wrong_side_of_a_one_way_clutch_contradict_it() -> None:
     with pytest.raises(bglang.SourceError, match="initial/contradiction"):
         bglang.loads(CLUTCH.format(start=", p(start = 2)", d=1)).simulate()
+
+
+def test_a_one_way_clutch_locks_an_inertia_onto_a_prescribed_speed() -> None:
+    """Locked the inertia has the prescribed speed; it is let go where the torque through the clutch would pull, and
+    slows down exponentially until the prescribed speed has caught up with it."""
+    result = bglang.loads("""
+model Clutch
+  J1 b; I ib(I = 2, p(start = 2)); R rb(R = 0.2); Sf w(f = 1 + sin(2*time)); J0 c; R d(0 = e - max(0, e + f));
+bonds
+  w -> c -> b -> ib, rb; c -> d;
+annotation(experiment(StopTime = 10, Tolerance = 1e-9));
+end Clutch;
+""").simulate()
+
+    def torque(t: float) -> float:
+        return 4 * math.cos(2 * t) + 0.2 * (1 + math.sin(2 * t))
+
+    changes, exact, t = list[float](), np.empty(len(result.time)), 0.0
+    for turn in range(4):
+        go = brentq(torque, turn * math.pi + 0.5, turn * math.pi + 1.2)
+        speed = 1 + math.sin(2 * go)
+        meet = brentq(lambda x, go=go, v=speed: v * math.exp(-0.1 * (x - go)) - 1 - math.sin(2 * x), go + 0.5, go + 3.1)
+        exact[result.time >= t] = 1 + np.sin(2 * result.time[result.time >= t])
+        free = (result.time >= go) & (result.time <= meet)
+        exact[free] = speed * np.exp(-0.1 * (result.time[free] - go))
+        changes, t = [*changes, go, meet], meet
+    assert result["ib.f"] == pytest.approx(exact, abs=1e-6)
+    assert [e.time for e in result.events if e.time > 1e-9] == pytest.approx([x for x in changes if x < 10], abs=1e-6)
