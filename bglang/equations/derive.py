@@ -23,6 +23,7 @@ from bglang.equations.laws import add_laws
 from bglang.equations.maker import Maker
 from bglang.equations.names import attach, read_names
 from bglang.equations.outputs import list_outputs
+from bglang.equations.prescribed import free_prescribed
 from bglang.equations.signals import add_signals, solve_open
 from bglang.equations.starts import read_initial, settle_starts
 from bglang.equations.structure import add_structure
@@ -74,7 +75,7 @@ def _derive(graph: BondGraph, causality: Causality, report: Report) -> System:
     outputs, powers = list_outputs(draft, inliner)
     audit = list_audit(draft, maker, inliner, powers)
     modes, whens, assertions = discrete.finish(inliner)
-    return System(
+    made = System(
         name=graph.name,
         unknowns=unknowns,
         rows=tuple(rows),
@@ -88,6 +89,7 @@ def _derive(graph: BondGraph, causality: Causality, report: Report) -> System:
         tables=tuple(maker.parameters.renumber_table(table) for table in maker.modes.tables.values()),
         experiment=graph.experiment,
     )
+    return free_prescribed(made)
 
 
 def assemble_rows(draft: Draft, inliner: Inliner) -> list[Row]:

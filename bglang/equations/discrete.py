@@ -5,6 +5,7 @@ from collections.abc import Callable
 from bglang.diagnostics import Label, error
 from bglang.equations import system
 from bglang.equations.draft import Draft
+from bglang.equations.latches import latch_whens
 from bglang.equations.maker import Maker
 from bglang.equations.system import Mode
 from bglang.equations.words import in_words
@@ -67,7 +68,7 @@ def _change_branch(branch: system.WhenBranch, change: Change) -> system.WhenBran
 
 def read_discrete(draft: Draft, maker: Maker) -> Discrete:
     """Clauses and assertions of the model; then the modes, which all lowering so far has collected."""
-    whens = tuple(_read_when(draft, maker, when) for when in draft.graph.whens)
+    whens = (*latch_whens(draft, maker), *(_read_when(draft, maker, when) for when in draft.graph.whens))
     assertions = tuple(
         system.Assertion(_condition(maker, a.condition, a.component, a), a.message, a.level, a.component, a.span)
         for a in (*draft.graph.assertions, *_bounds(draft.graph))

@@ -13,6 +13,7 @@ from bglang.causality.result import Causality, PortKey
 from bglang.diagnostics import Report
 from bglang.equations.system import Row, Unknown
 from bglang.expr import Expr
+from bglang.graph import ir
 from bglang.graph.ir import BondGraph, End, Law
 from bglang.records import dataclass, field
 from bglang.source import Span
@@ -56,6 +57,15 @@ class Equation:
 
 
 @dataclass(frozen=True, slots=True)
+class Latch:
+    """A discrete variable, the value that its equation gives it, and that equation."""
+
+    name: str
+    value: Expr
+    equation: ir.Equation
+
+
+@dataclass(frozen=True, slots=True)
 class Quotient:
     """A bond variable that a TF, GY or R gives by dividing by what may become zero, and the same law multiplied out.
 
@@ -89,6 +99,8 @@ class Draft:
     """Variables that are unknowns of the system: ("y", i), and ("d", i) for rates."""
     open_variables: dict[Key, None] = field(default_factory=dict[Key, None])
     open_equations: list[Equation] = field(default_factory=list[Equation])
+    latches: tuple[Latch, ...] = ()
+    """Discrete variables that an equation gives, from their own past."""
     turned: set[str] = field(default_factory=set[str])
     """Sources that the arrow points at: what they deliver is the power against it."""
     quotients: list[Quotient] = field(default_factory=list[Quotient])

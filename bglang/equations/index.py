@@ -15,6 +15,7 @@ from bglang.equations.system import Row
 from bglang.equations.words import listed
 from bglang.expr import Expr
 from bglang.expr.diff import choose, time_derivative
+from bglang.expr.invert import linear_in
 from bglang.expr.walk import leaf_set, postorder, rebuild, rewrite, tree_size
 from bglang.records import replace
 
@@ -77,12 +78,22 @@ class _Reducer:
 
     def _by_branch(self, e: Expr, conditions: list[Expr]) -> Expr:
         if not conditions:
-            return time_derivative(e, self._rate) if self.pins(e) else e
+            constraint = self._cancelled(e)
+            return time_derivative(constraint, self._rate) if self.pins(constraint) else e
         yes, no = (_specialise(e, conditions[0], side) for side in (True, False))
         made = [self._by_branch(part, _conditions(part)) for part in (yes, no)]
         if made[0] is yes and made[1] is no:
             return e
         return choose(conditions[0], made[0], made[1])
+
+    def _cancelled(self, e: Expr) -> Expr:
+        """Without unknowns that cancel: of `0 = e - max(0, e + f)`, where it holds, only `0 = -f` is left."""
+        for leaf in leaf_set(e):
+            if leaf in self.free and leaf not in self.known:
+                linear = linear_in(e, leaf)
+                if linear is not None and linear[0] == 0.0:
+                    e = linear[1]
+        return e
 
     def _rate(self, leaf: Leaf) -> Expr:
         if leaf in self.known:

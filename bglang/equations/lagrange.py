@@ -25,6 +25,7 @@ from bglang.equations.laws import add_laws
 from bglang.equations.maker import Maker
 from bglang.equations.names import INPUT, STATE, attach, read_names
 from bglang.equations.outputs import list_outputs
+from bglang.equations.prescribed import free_prescribed
 from bglang.equations.signals import add_signals, solve_open
 from bglang.equations.starts import read_initial, settle_starts
 from bglang.equations.structure import add_structure
@@ -359,7 +360,7 @@ class _Deriver:
         outputs, powers = list_outputs(draft, inliner)
         audit = list_audit(draft, maker, inliner, powers)
         modes, whens, assertions = discrete.finish(inliner)
-        return System(
+        made = System(
             name=draft.graph.name,
             unknowns=unknowns,
             rows=tuple(rows),
@@ -373,6 +374,7 @@ class _Deriver:
             tables=tuple(maker.parameters.renumber_table(table) for table in maker.modes.tables.values()),
             experiment=draft.graph.experiment,
         )
+        return free_prescribed(made)
 
 
 def _with_own_law(system: System, multipliers: Sequence[int]) -> set[int]:

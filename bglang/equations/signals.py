@@ -5,10 +5,12 @@ it is no state, and `der(x)` is its exact derivative.  Equations that give a var
 others stay implicit: the variable is then an unknown of the system.
 """
 
+from collections.abc import Sequence
 from typing import Any
 
 from bglang.diagnostics import Label, error
 from bglang.equations.draft import Draft, Equation, Key
+from bglang.equations.latches import find_latches
 from bglang.equations.maker import Maker, keys_of
 from bglang.equations.matching import FREE, Matching, match, overdetermined, underdetermined
 from bglang.equations.system import Mode, Unknown
@@ -17,6 +19,7 @@ from bglang.expr import Expr, call
 from bglang.expr.expand import elementary
 from bglang.expr.invert import invert
 from bglang.expr.walk import leaf_set, postorder
+from bglang.graph import ir
 from bglang.graph.ir import Assign, BondGraph, Variable
 
 Incidence = list[list[int]]
@@ -28,10 +31,12 @@ def add_signals(draft: Draft, maker: Maker) -> None:
     if not graph.variables and not graph.equations:
         return
     assigned = {a.target for w in graph.whens for b in w.branches for a in b.actions if isinstance(a, Assign)}
-    solved = {
-        leaf[1] for e in graph.equations for side in (e.left, e.right) for leaf in leaf_set(side) if leaf[0] == "v"
-    }
-    states = _choose_states(graph, assigned)
+    draft.latches = tuple(latch for latch in find_latches(graph) if latch.name not in assigned)
+    assigned.update(latch.name for latch in draft.latches)
+    kept = {id(latch.equation) for latch in draft.latches}
+    equations = [e for e in graph.equations if id(e) not in kept]
+    solved = {leaf[1] for e in equations for side in (e.left, e.right) for leaf in leaf_set(side) if leaf[0] == "v"}
+    states = _choose_states(graph, equations, assigned)
     for variable in graph.variables:
         if variable.type == "String":
             continue
@@ -42,7 +47,7 @@ def add_signals(draft: Draft, maker: Maker) -> None:
         else:
             draft.names[variable.name] = ("v", variable.name)
             draft.open_variables[variable.name] = None
-    for equation in graph.equations:
+    for equation in equations:
         left = maker.make(equation.left, equation.component, equation.span)
         right = maker.make(equation.right, equation.component, equation.span)
         draft.open_equations.append(Equation(left, right, equation.component, equation.span))
@@ -72,18 +77,18 @@ def _add_discrete(draft: Draft, maker: Maker, variable: Variable) -> None:
     draft.names[variable.name] = maker.modes.add(mode)
 
 
-def _choose_states(graph: BondGraph, assigned: set[str]) -> set[str]:
+def _choose_states(graph: BondGraph, equations: Sequence[ir.Equation], assigned: set[str]) -> set[str]:
     """The variables under `der`, except those that the equations determine themselves."""
     variables = {v.name for v in graph.variables if v.type != "String" and v.name not in assigned}
     continuous = {v.name for v in graph.variables if v.kind != "discrete"} & variables
-    sides = [e for equation in graph.equations for e in (equation.left, equation.right)]
+    sides = [e for equation in equations for e in (equation.left, equation.right)]
     sides += [law.value for element in graph.elements for law in element.laws]
     candidates = {name for e in sides for name in _under_der(e) if name in continuous}
     while candidates:
         names = [name for name in sorted(variables) if name not in candidates]
         keys: list[Any] = [*names, *(("der", name) for name in sorted(candidates))]
         columns = {key: k for k, key in enumerate([*keys, *sorted(candidates)])}
-        rows = [_raw_incidence((e.left, e.right), columns) for e in graph.equations]
+        rows = [_raw_incidence((e.left, e.right), columns) for e in equations]
         found = match([[c for c in row if c < len(keys)] for row in rows], len(keys))
         determined = set[str]()
         for root in found.free_rows():

@@ -88,9 +88,13 @@ class Reinit:
 
 @dataclass(frozen=True, slots=True)
 class Assign:
+    """A new value of a discrete variable.  Simultaneous ones hold together, whatever their order; those of `latch`es
+    read what was before any of them."""
+
     mode: int
     value: Expr
     span: Span
+    latch: bool = False
 
 
 @dataclass(frozen=True, slots=True)

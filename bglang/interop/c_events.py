@@ -108,9 +108,10 @@ class EventWriter:
         for k, c in enumerate(conditions):
             body += self._statement(c, lambda value, k=k: f"out[{k}] = ({value}) != 0;", "    ")  # type: ignore[misc]
         made = [f"void model_conditions({EVENT}, int *out) {{", _UNUSED, "    (void)out;", *body, "}", ""]
-        made += self._actions("void model_assign", "double *z", "z", Assign, lambda a, v: f"z[{a.mode}] = {v};")
+        made += self._actions("void model_latch", "double *z", "z", _latches, lambda a, v: f"z[{a.mode}] = {v};")
+        made += self._actions("void model_assign", "double *z", "z", _assigns, lambda a, v: f"z[{a.mode}] = {v};")
         made += self._actions(
-            "void model_reinit", "int *held, double *value", "held, (void)value", Reinit,
+            "void model_reinit", "int *held, double *value", "held, (void)value", _reinits,
             lambda a, v: f"held[{a.unknown}] = 1, value[{a.unknown}] = {v};",
         )  # fmt: skip
         return [*made, *self._reports()]
@@ -122,12 +123,12 @@ class EventWriter:
         return [f"{indent}{{", *lines, f"{indent}    {write(value)}", f"{indent}}}"]
 
     def _actions(
-        self, head: str, parameters: str, unused: str, kind: type[Assign] | type[Reinit],
+        self, head: str, parameters: str, unused: str, wanted: Callable[[WhenBranch], list[Any]],
         write: Callable[[Any, str], str],
     ) -> list[str]:  # fmt: skip
         cases = list[str]()
         for number, branch in enumerate(self.branches):
-            chosen = [a for a in branch.actions if isinstance(a, kind)]
+            chosen = wanted(branch)
             if chosen:
                 cases.append(f"    case {number}:")
                 for action in chosen:
@@ -167,3 +168,15 @@ class EventWriter:
     def remarks(self) -> list[str]:
         """What each root function is about, for comments."""
         return [comment(m.text or m.name) for m in self.system.modes for _ in m.roots]
+
+
+def _latches(branch: WhenBranch) -> list[Assign]:
+    return [a for a in branch.actions if isinstance(a, Assign) and a.latch]
+
+
+def _assigns(branch: WhenBranch) -> list[Assign]:
+    return [a for a in branch.actions if isinstance(a, Assign) and not a.latch]
+
+
+def _reinits(branch: WhenBranch) -> list[Reinit]:
+    return [a for a in branch.actions if isinstance(a, Reinit)]

@@ -263,6 +263,10 @@ class ModelicaWriter:
     def _whens(self) -> list[str]:
         lines = list[str]()
         for when in self.system.whens:
+            latches = [a for branch in when.branches for a in branch.actions if isinstance(a, Assign) and a.latch]
+            if latches:
+                lines += [self._latch(a) for a in latches]
+                continue
             word = "when"
             assigned = {a.mode for branch in when.branches for a in branch.actions if isinstance(a, Assign)}
             for branch in when.branches:
@@ -273,6 +277,12 @@ class ModelicaWriter:
                 word = "elsewhen"
             lines.append("  end when;")
         return lines
+
+    def _latch(self, action: Assign) -> str:
+        """The equation of a discrete variable that reads its own past."""
+        name, own = self.system.modes[action.mode].name, ("z", action.mode)
+        value = rewrite(action.value, lambda leaf: ("pre", leaf) if leaf == own else leaf)
+        return f"  {quoted(name)} = {self._show(value, name in self.booleans)};"
 
     def _branch(self, word: str, branch: WhenBranch) -> list[str]:
         conditions = [self._show(c, True) for c in branch.conditions]

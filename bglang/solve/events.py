@@ -19,7 +19,7 @@ from bglang.solve.consistent import Consistency, Instant
 from bglang.solve.explain import first_span, listed, those_of, worst_rows
 from bglang.solve.initialise import margin
 from bglang.solve.model import Array, Flags
-from bglang.solve.modes import Modes
+from bglang.solve.modes import STICK, Modes
 from bglang.solve.problem import Problem
 from bglang.solve.settle import Attempt, Trial, settle
 from bglang.source import Span
@@ -63,12 +63,15 @@ class EventHandler:
             [k for k in modes.continuous if modes.modes[k].kind == "relation" and not modes.modes[k].time_only],
             dtype=np.intp,
         )
-        self._first = np.array([modes.first[k] for k in self._relations], dtype=np.intp)
+        self._frictions = np.array([k for k in modes.continuous if modes.modes[k].kind == "coulomb"], dtype=np.intp)
+        self._first = np.array([modes.first[k] for k in (*self._relations, *self._frictions)], dtype=np.intp)
         self._usual = np.array(
             [k for k, m in enumerate(modes.modes) if m.kind not in ("floor", "segment")], dtype=np.intp
         )
         self._switches = np.array([k for k in modes.continuous if modes.modes[k].kind == "relation"], dtype=np.intp)
-        kinds = [u.kind for u in self.system.unknowns]
+        self._switch_roots = np.array([modes.first[k] for k in self._switches], dtype=np.intp)
+        self._strict = np.array([modes.modes[k].strict for k in self._switches], dtype=bool)
+        kinds = column(self.system.unknowns, "kind")
         self._of_states = np.array(
             [all(leaf[0] != "y" or kinds[leaf[1]] != "algebraic" for leaf in leaves(g))
              for mode in modes.modes for g in mode.roots], dtype=bool,
@@ -161,7 +164,7 @@ class EventHandler:
                     g, zone = self.zones(at)
                     wrong = self.modes.contradicted(self.model, at, zone, g)
                 if not wrong and ahead:
-                    wrong = self._leaving(at, g, zone)
+                    wrong = self._leaving(at, g, zone) or self._landed(left, at, g, zone)
             moved = np.abs(at.y - left.y) / np.maximum(np.abs(left.y), self.scale)
             jump = float(np.max(moved[self._storages], initial=0.0))
             return Trial(z, at.y, at.d, wrong, jump, bool(wrong) or consistency.regular, consistency.bound)
@@ -245,20 +248,40 @@ class EventHandler:
         return self.modes.contradicted(self.model, at, zone, np.where(moved, infinite, 0.0))
 
     def _leaving(self, at: Instant, g: Array, zone: Array) -> dict[int, float]:
-        """Relations that sit on their root and are about to leave it toward the side that contradicts their mode: a
-        ball that has just bounced, diodes of which the next pair takes over."""
+        """Modes that sit on their root and are about to leave it toward the side that contradicts them: a ball that has
+        just bounced, diodes of which the next pair takes over, a friction whose flow turns because nothing holds it."""
         if not len(self._first):
             return {}
         g, zone = g[self._first], zone[self._first]
         near = np.abs(g) <= zone
         if not near.any():
             return {}
+        soon = self._soon(at)[self._first]
+        relations = len(self._relations)
+        toward = soon - g
+        toward[:relations] = np.where(at.z[self._relations] != 0.0, toward[:relations], -toward[:relations])
+        toward[relations:][at.z[self._frictions] == STICK] = 0.0  # its reaction decides, and has been looked at
+        leaving = near & (toward < -1e-3 * zone)
+        found = {int(k): float(1.0 - at.z[k]) for k in self._relations[leaving[:relations]]}
+        return found | {int(k): STICK for k in self._frictions[leaving[relations:]]}
+
+    def _landed(self, left: Instant, at: Instant, g: Array, zone: Array) -> dict[int, float]:
+        """Relations whose two sides were apart and are equal since the event, and stay so (a source that is switched
+        to 0): they are what they say of equal sides.  Those that were at their root before are decided by its
+        neighbourhood, for there equality is rounding."""
+        equal = (g[self._switch_roots] == 0.0) & (at.z[self._switches] == self._strict)
+        if not equal.any():
+            return {}
+        roots = self._switch_roots[equal]
+        away = np.abs(self.model.roots(left.t, left.y, left.d, left.z)[roots]) > zone[roots]
+        stays = np.abs(self._soon(at)[roots]) <= zone[roots]
+        return {int(k): float(1.0 - at.z[k]) for k in self._switches[equal][away & stays]}
+
+    def _soon(self, at: Instant) -> Array:
+        """The root functions a little later, if everything goes on as it does."""
         speed = np.max(np.abs(at.d) / np.maximum(np.abs(at.y), self.scale), initial=0.0)
         step = AHEAD / max(speed, 0.1 / max(self.problem.stop - self.problem.start, 1e-300))
-        soon = self.model.roots(at.t + step, at.y + step * at.d, at.d, at.z)[self._first]
-        toward = np.where(at.z[self._relations] != 0.0, soon - g, g - soon)
-        leaving = self._relations[near & (toward < -1e-3 * zone)]
-        return {int(k): float(1.0 - at.z[k]) for k in leaving}
+        return self.model.roots(at.t + step, at.y + step * at.d, at.d, at.z)
 
     def _rest(self, happening: Happening, left: Instant) -> None:
         """The conditions as they are after the event, and the assertions."""
@@ -338,6 +361,10 @@ class EventHandler:
     def _assigned(self, assigns: Sequence[Assign], values: Values) -> Array:
         """Discrete variables after simultaneous assignments: equations among them hold whatever their order."""
         z = np.array(values.z, dtype=np.float64)
+        for action in assigns:
+            if action.latch:
+                z[action.mode] = evaluate(action.value, values)
+        assigns = [action for action in assigns if not action.latch]
         for _ in range(len(assigns) + 1):
             before = z.copy()
             now = replace(values, z=before)

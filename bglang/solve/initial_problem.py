@@ -152,6 +152,17 @@ class InitialProblem:
             return outcome.converged
         return bool(holds(outcome.residual, self.jacobian(outcome.u), outcome.u, self.scale, 1e-7).all())
 
+    def broken_pins(self, problem: Problem, at: Instant) -> list[Row]:
+        """Rows that pin states in these modes, but elsewhere than where they start: what is solved here are the rates
+        of that.  (Constraints that hold in all modes are differentiated by who also sees to their starts.)"""
+        if not len(self.sorts.pins):
+            return []
+        values, slopes = problem.model.positions(at.t, at.y, at.d, at.z)
+        pinned = self.sorts.pinned
+        good = holds(values[pinned], slopes[pinned], at.y, self.problem.sizes(at.y), 1e-7)
+        broken = [self.problem.system.rows[int(r)] for r, held in zip(self.sorts.pins, good, strict=True) if not held]
+        return [row for row in broken if row.position is not None and any(x[0] == "z" for x in leaves(row.position))]
+
     def hopeless(self) -> bool:
         """Whether the equations contradict each other whatever the values: they are dependent at any point.  Nothing
         can be said where laws are so steep that all else is lost beside them."""

@@ -110,6 +110,10 @@ def _solve(
         failure.append(_no_start(problem, outcome, initial))
         return problem, None, False
     solved, at = initial.read(outcome.u)
+    broken = initial.broken_pins(solved, at)
+    if broken:
+        failure.append(SourceError([_contradictory(problem, initial, broken, [row.component for row in broken])]))
+        return problem, None, False
     consistency = Consistency(solved.model, problem.sizes(at.y))
     y, d, good = consistency.rates(at)
     if not good:

@@ -34,6 +34,8 @@ static int perform(Solver *s, Instant *at, const Instant *left, const char *fire
     Instant now = *at;
     int held[SIZE_Y] = {0}, any = 0;
     double value[SIZE_Y];
+    for (int b = 0; b < N_BRANCHES; b++) /* latches read what was before any of them */
+        if (fired[b]) model_latch(b, at, left, s->p, initial, terminal, now.z);
     for (int round = 0; round <= N_MODES; round++) { /* assignments hold whatever their order */
         Instant before = now;
         for (int b = 0; b < N_BRANCHES; b++)

@@ -73,6 +73,7 @@ void model_starts(const double *p, double *y);
 #define EVENT const Instant *at, const Instant *left, const double *p, int initial, int terminal
 #define UNUSED_EVENT (void)at, (void)left, (void)p, (void)initial, (void)terminal
 void model_conditions(EVENT, int *out);
+void model_latch(int branch, EVENT, double *z);
 void model_assign(int branch, EVENT, double *z);
 void model_reinit(int branch, EVENT, int *held, double *value);
 int model_report(int branch, int number, EVENT); /* branch N_BRANCHES: assertions of the model itself */
