@@ -74,9 +74,16 @@ class Clock:
         if first > self._stop:
             return Appointment(math.inf, (), ())
         near = first + self._merge
-        return Appointment(
-            first, tuple(r for r, at in times.items() if at <= near), tuple(k for k, at in ticks.items() if at <= near)
-        )
+        due = [r for r, at in times.items() if at <= near]
+        return Appointment(first, self._leading(due), tuple(k for k, at in ticks.items() if at <= near))
+
+    def _leading(self, due: list[int]) -> tuple[int, ...]:
+        """Those of the roots due that no other one decides: where `abs(sin(time))` turns to its other branch it is not
+        below zero.  What reads a mode that changes is looked at again behind the change."""
+        owner = self._modes.owner
+        changing = {owner[r] for r in due}
+        leading = tuple(r for r in due if changing.isdisjoint({*self._functions[r][1]} - {owner[r]}))
+        return leading or tuple(due)
 
     def _root(self, r: int, t: float, z: Array) -> float:
         reads = self._functions[r][1]
