@@ -12,7 +12,7 @@ from bglang.expr.evaluate import evaluate
 from bglang.records import dataclass
 from bglang.solve.model import Array, Model
 from bglang.solve.modes import Modes
-from bglang.solve.timeroots import is_linear, next_root
+from bglang.solve.timeroots import Watched, gap, is_linear, next_root
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,9 +74,16 @@ class Clock:
         if first > self._stop:
             return Appointment(math.inf, (), ())
         near = first + self._merge
-        return Appointment(
-            first, tuple(r for r, at in times.items() if at <= near), tuple(k for k, at in ticks.items() if at <= near)
-        )
+        due = [r for r, at in times.items() if at <= near]
+        return Appointment(first, self._leading(due), tuple(k for k, at in ticks.items() if at <= near))
+
+    def _leading(self, due: list[int]) -> tuple[int, ...]:
+        """Those of the roots due that no other one decides: where `abs(sin(time))` turns to its other branch it is not
+        below zero.  What reads a mode that changes is looked at again behind the change."""
+        owner = self._modes.owner
+        changing = {owner[r] for r in due}
+        leading = tuple(r for r in due if changing.isdisjoint({*self._functions[r][1]} - {owner[r]}))
+        return leading or tuple(due)
 
     def _root(self, r: int, t: float, z: Array) -> float:
         reads = self._functions[r][1]
@@ -95,7 +102,9 @@ class Clock:
             root = -self._value(r, 0.0, z) / slope if slope else math.inf
             return root if begin < root <= self._stop else math.inf
         empty = np.zeros(0)
-        found = next_root(self._functions[r][0], self._model.values(begin, empty, empty, z), begin, self._stop)
+        values = self._model.values(begin, empty, empty, z)
+        sign, leaves_at_zero = self._modes.side(r, z, self._model)
+        found = next_root(Watched(self._functions[r][0], values, sign, leaves_at_zero), begin, self._stop)
         return math.inf if found is None else found
 
     def _value(self, r: int, t: float, z: Array) -> float:
@@ -105,12 +114,12 @@ class Clock:
 
     def _contradicted(self, r: int, begin: float, z: Array) -> bool:
         """Whether the function has left its mode right behind t: `sin(time) > 0` is false at 0 and true behind it."""
-        just = begin + 1e-13 * max(self._stop - begin, 0.0) + 4e-16 * abs(begin)
+        just = begin + gap(begin, self._stop)
         if just >= self._stop:
             return False
-        mode = self._modes.owner[r]
-        side = -1.0 if self._modes.modes[mode].kind == "relation" and z[mode] == 0.0 else 1.0
-        return side * self._value(r, just, z) < 0.0
+        sign, leaves_at_zero = self._modes.side(r, z, self._model)
+        value = sign * self._value(r, just, z)
+        return value < 0.0 or (leaves_at_zero and value == 0.0)
 
     def _behind(self, known: tuple[float, tuple[float, ...]] | None, t: float) -> float:
         """How far past t to begin: a root that was part of the last event is behind us even if it lies a little

@@ -5,7 +5,7 @@ until nothing changes.  What no finite effort or flow can change stays (see `con
 nobody asked for is an impulse and is reported.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 
 import numpy as np
 
@@ -22,6 +22,8 @@ from bglang.solve.model import Array, Flags
 from bglang.solve.modes import STICK, Modes
 from bglang.solve.problem import Problem
 from bglang.solve.settle import Attempt, Trial, settle
+from bglang.solve.turning import Crossing, Turning
+from bglang.solve.zeno import PileUp
 from bglang.source import Span
 
 EXPECTED = 1000
@@ -34,13 +36,16 @@ NEAR = 1e-10
 
 @dataclass(slots=True)
 class Happening:
-    """What came of an event: the instant after it, the log, whether values jumped, and whether the run ends."""
+    """What came of an event: the instant after it, the log, whether values jumped, whether the run ends, and after what
+    time a root that was turned back comes again."""
 
     at: Instant
     log: list[Event] = field(default_factory=list[Event])
     jumped: bool = False
     warnings: list[Diagnostic] = field(default_factory=list[Diagnostic])
     terminate: str | None = None
+    pile: PileUp | None = None
+    soon: float = np.inf
 
 
 class EventHandler:
@@ -59,6 +64,10 @@ class EventHandler:
             there and rows[r].differential for r, there in enumerate(present(rows, "position"))
         )
         self._zone = np.zeros(len(modes.owner))
+        self._run = max(problem.stop - problem.start, 1e-300)
+        self._turning = Turning(self.system, modes, self.model, self._run)
+        self._crossings: tuple[Crossing, ...] = ()
+        self._acted = False
         self._relations = np.array(
             [k for k in modes.continuous if modes.modes[k].kind == "relation" and not modes.modes[k].time_only],
             dtype=np.intp,
@@ -93,6 +102,7 @@ class EventHandler:
         self.consistency.rates(at)
         self._bound = self.consistency.bound
         self._zone[:] = 0.0
+        self._crossings = ()
         happening = Happening(at)
         z = at.z.copy()
         z[list(samples)] = 1.0
@@ -109,6 +119,7 @@ class EventHandler:
         self._zone[:] = 0.0
         if self._bound:
             left = self._lawful(left)
+        self._crossings, self._acted = self._turning.crossings(left, roots), False
         z = left.z.copy()
         if roots:
             g = self.model.roots(left.t, left.y, left.d, left.z)
@@ -122,6 +133,7 @@ class EventHandler:
         self._log_modes(happening, left)
         self._switch_off(happening, samples)
         self._rest(happening, left)
+        self._come_back(happening)
         return happening
 
     def at_end(self, at: Instant) -> Happening:
@@ -263,7 +275,8 @@ class EventHandler:
         toward[relations:][at.z[self._frictions] == STICK] = 0.0  # its reaction decides, and has been looked at
         leaving = near & (toward < -1e-3 * zone)
         found = {int(k): float(1.0 - at.z[k]) for k in self._relations[leaving[:relations]]}
-        return found | {int(k): STICK for k in self._frictions[leaving[relations:]]}
+        found |= {int(k): STICK for k in self._frictions[leaving[relations:]]}
+        return found | self._turned_back(at, set(self._relations[near[:relations]].tolist()))
 
     def _landed(self, left: Instant, at: Instant, g: Array, zone: Array) -> dict[int, float]:
         """Relations whose two sides were apart and are equal since the event, and stay so (a source that is switched
@@ -279,9 +292,38 @@ class EventHandler:
 
     def _soon(self, at: Instant) -> Array:
         """The root functions a little later, if everything goes on as it does."""
-        speed = np.max(np.abs(at.d) / np.maximum(np.abs(at.y), self.scale), initial=0.0)
-        step = AHEAD / max(speed, 0.1 / max(self.problem.stop - self.problem.start, 1e-300))
+        step = self._ahead(at)
         return self.model.roots(at.t + step, at.y + step * at.d, at.d, at.z)
+
+    def _ahead(self, at: Instant) -> float:
+        """A time in which nothing changes much."""
+        speed = np.max(np.abs(at.d) / np.maximum(np.abs(at.y), self.scale), initial=0.0)
+        return float(AHEAD / max(speed, 0.1 / self._run))
+
+    def _turned_back(self, at: Instant, near: Container[int]) -> dict[int, float]:
+        """Relations crossed at this event that its `when`s have sent back, however slowly."""
+        if not self._acted:
+            return {}
+        after = {c.mode: self._turning.mode_after(c, at) for c in self._crossings if c.mode in near}
+        return {k: z for k, z in after.items() if z is not None and z != at.z[k]}
+
+    def _come_back(self, happening: Happening) -> None:
+        """When the relations that were turned back come again, and whether they do so for ever, too soon to follow."""
+        if not self._acted or not self._crossings:
+            return
+        at = happening.at
+        g, zone = self.zones(at)
+        for c in self._crossings:
+            r = self.modes.first[c.mode]
+            if abs(g[r]) > zone[r] or not self._turning.is_back(c, at):
+                continue
+            back = self._turning.comeback(c, at, self._ahead(at), self.consistency)
+            if back is not None:
+                pile = self._turning.pile(back, float(zone[r]))
+                if pile is not None and pile.at < self.problem.stop:
+                    happening.pile = pile
+                elif back.flight > 0.0:
+                    happening.soon = min(happening.soon, back.flight)
 
     def _rest(self, happening: Happening, left: Instant) -> None:
         """The conditions as they are after the event, and the assertions."""
@@ -356,6 +398,7 @@ class EventHandler:
             elif isinstance(action, Assertion):
                 check_assertions([action], now, happening)
         if held or not np.array_equal(z, at.z):
+            self._acted = True
             self._settle(happening, at, z, held)
 
     def _assigned(self, assigns: Sequence[Assign], values: Values) -> Array:

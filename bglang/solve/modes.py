@@ -138,6 +138,15 @@ class Modes:
                 side[self.first[k]] = -1
         return side
 
+    def side(self, root: int, z: Array, model: Model) -> tuple[float, bool]:
+        """The sign that a root function has in the present modes, and whether the mode ends already at zero."""
+        k = self.owner[root]
+        mode, upper = self.modes[k], root > self.first[k]
+        if mode.kind == "relation":
+            return (1.0, mode.strict) if z[k] else (-1.0, not mode.strict)
+        last = mode.kind == "segment" and z[k] >= model.tables[mode.table][0] - 1.0  # the last point is part of it
+        return 1.0, upper and not last
+
     # --- words ------------------------------------------------------------------------------------------------------
 
     def word(self, k: int, value: float) -> str:

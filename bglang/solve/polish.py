@@ -9,6 +9,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from bglang.equations.system import column
 from bglang.expr import leaves
 from bglang.records import dataclass
 from bglang.solve.consistent import Consistency, Instant
@@ -148,7 +149,7 @@ def _solve(matrix: Array, right: Array, square: bool) -> Array | None:
 def reads_rates(model: Model, chosen: Sequence[int]) -> bool:
     """Whether some outputs read rates that only interpolation gives: those of storages that depend on each other."""
     unknowns, outputs = model.system.unknowns, model.system.outputs
-    if len(unknowns) > DENSE or all(u.kind != "dependent" for u in unknowns):
+    if len(unknowns) > DENSE or "dependent" not in column(unknowns, "kind"):
         return False
     return any(leaf[0] == "d" for i in chosen for leaf in leaves(outputs[i].value))
 

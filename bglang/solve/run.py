@@ -154,7 +154,7 @@ class Run:
                 self.meter.event(left, happening.at)
             self._take(happening)
             changed = [self.modes.owner[r] for r in roots] or samples
-            pile = self.watch.note(left.t, dict.fromkeys(changed), self.modes.timed)
+            pile = self.watch.note(left.t, dict.fromkeys(changed), self.modes.timed) or happening.pile
         if clocks.monotonic() - self._told > PATIENCE:
             self.progress(left.t)
         if pile is not None:
@@ -164,7 +164,7 @@ class Run:
         return happening.terminate is None
 
     def _take(self, happening: Happening) -> None:
-        self.at = happening.at
+        self.at, self.soon = happening.at, happening.soon
         self.log += happening.log
         self.warnings += happening.warnings
         if happening.terminate is not None:

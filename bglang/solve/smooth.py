@@ -29,6 +29,8 @@ SHORTER = 0.1
 """The first step after an event, at most this part of the time since the one before."""
 SMALLEST = 1e-9
 """... but never shorter than this part of the run."""
+PART = 0.25
+"""The first step after an event, at most this part of the time after which a root that was turned back comes again."""
 LOOSE_WINDOWS = 200
 """While a root is loose the integrator comes back that many times in a run, to see where it went."""
 
@@ -194,10 +196,10 @@ class SmoothRun:
     def _first_step(self, since: float) -> float | None:
         """After an event the next one may come as soon as this one did, or sooner (a ball that bounces lower): do not
         begin with a step that hides it."""
-        step = self.run_.recorder.step
+        step, flight = self.run_.recorder.step, PART * self.run_.soon
         if since <= 0.0 or step <= 0.0:
-            return None
-        return max(min(step, SHORTER * since), SMALLEST * (self.problem.stop - self.problem.start))
+            return flight if np.isfinite(flight) else None
+        return min(max(min(step, SHORTER * since), SMALLEST * (self.problem.stop - self.problem.start)), flight)
 
     def _crossed(self, status: Status, left: Instant) -> list[int]:
         """The roots that left their mode.  A loose one that has come to its right side is an ordinary root again; one

@@ -2,13 +2,14 @@
 
 Each function is enclosed over an interval of time together with its slope (interval arithmetic on value and
 derivative). An interval whose enclosure does not hold zero has no root; one whose slope keeps its sign has at most
-one, found by bisection and secants; any other is halved.  Where the arithmetic knows nothing (a table that is not
+one, found by secants and bisection; any other is halved.  Where the arithmetic knows nothing (a table that is not
 linear, an operation without enclosure) the interval is sampled densely instead.
 """
 
 import math
 from collections.abc import Callable
 from functools import lru_cache
+from itertools import pairwise
 
 import numpy as np
 
@@ -21,7 +22,11 @@ from bglang.records import dataclass, replace
 Interval = tuple[float, float]
 WHOLE: Interval = (-math.inf, math.inf)
 SAMPLES = 64
-SMALLEST = 2.0**-40
+SMALLEST = 2.0**-32
+"""A part of the run this short is not halved any more; the extremum that it may hold is looked for."""
+THIRDS = 40
+MOST = 1000
+"""After so many enclosures the rest is sampled."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,36 +37,69 @@ class Enclosure:
     slope: Interval
 
 
-def next_root(g: Expr, values: Values, after: float, until: float) -> float | None:
-    """The first time in (after, until] at which g changes its sign, or touches zero from the side it is on.
+@dataclass(frozen=True, slots=True)
+class Watched:
+    """A function of time and the side of zero that its mode takes for granted: `sign` is that of the function there,
+    `leaves_at_zero` says whether zero itself is beyond it (`x > 0` ends there, `x >= 0` does not)."""
 
-    g may sit on zero at `after` itself: that root is behind us."""
+    g: Expr
+    values: Values
+    sign: float
+    leaves_at_zero: bool = False
+
+    def value(self, t: float) -> float:
+        """The function, positive on its side."""
+        return self.sign * _value(self.g, self.values, t)
+
+    def left(self, t: float) -> bool:
+        """Whether the function has left its side.  What is no number lies nowhere."""
+        value = self.value(t)
+        return value < 0.0 or (self.leaves_at_zero and value == 0.0)
+
+
+def next_root(watched: Watched, after: float, until: float) -> float | None:
+    """The first time in (after, until] at which a function is no longer on its side.
+
+    It may sit on zero at `after` itself, and stay there for a while (the top of a wave): that is no root.  A function
+    that cannot be told from zero over long stretches is sampled instead of enclosed, once that costs too much."""
     run = until - after
     if run <= 0.0:
         return None
+    g, values = watched.g, watched.values
     line = _straight(g, values) if is_linear(g) else None
     if line is not None:
         return line if after < line <= until else None
-    gap = max(abs(after), abs(until)) * 4e-16 + run * 1e-13
-    stack = _windows(after + gap, until)
+    stack = _windows(after + gap(after, until), until)
+    enclosed = 0
     while stack:
         low, high = stack.pop()
         bounds = enclose(g, values, (low, high))
-        if bounds.value[0] > 0.0 or bounds.value[1] < 0.0:
+        enclosed += 1
+        if _stays(watched, bounds):
             continue
-        monotone = bounds.slope[0] > 0.0 or bounds.slope[1] < 0.0
-        if monotone or high - low <= SMALLEST * run:
-            found = _inside(g, values, low, high)
-            if found is not None:
-                return found
-        elif not _bounded(bounds):
-            found = _sampled(g, values, low, high)
-            if found is not None:
-                return found
+        if bounds.slope[0] > 0.0 or bounds.slope[1] < 0.0:
+            found = _inside(watched, low, high)
+        elif high - low <= SMALLEST * run:
+            found = _at_the_bottom(watched, low, high)
+        elif enclosed > MOST or not _bounded(bounds):
+            found = _sampled(watched, low, high)
         else:
             middle = (low + high) / 2.0
             stack += [(middle, high), (low, middle)]
+            continue
+        if found is not None:
+            return found
     return None
+
+
+def gap(after: float, until: float) -> float:
+    """So far behind an instant its own roots may lie: the search begins there."""
+    return max(abs(after), abs(until)) * 4e-16 + (until - after) * 1e-13
+
+
+def _stays(watched: Watched, bounds: Enclosure) -> bool:
+    low = bounds.value[0] if watched.sign > 0.0 else -bounds.value[1]
+    return low > 0.0 or (low == 0.0 and not watched.leaves_at_zero)
 
 
 def _windows(low: float, high: float) -> list[Interval]:
@@ -107,27 +145,52 @@ def is_linear(g: Expr) -> bool:
     return degree.get(id(g), 0) <= 1
 
 
-def _inside(g: Expr, values: Values, low: float, high: float) -> float | None:
-    """The root between two times if the signs differ; the later end of the last bracket, where the sign is new."""
-    at_low, at_high = _value(g, values, low), _value(g, values, high)
-    if at_high == 0.0:
-        return high
-    if at_low == 0.0:
+def _inside(watched: Watched, low: float, high: float) -> float | None:
+    """The first instant of an interval at which the function has left its side, if it has at the end."""
+    if watched.left(low):
         return low
-    if not at_low * at_high < 0.0:
+    if not watched.left(high):
         return None
-    from scipy.optimize import brentq
+    while True:
+        for at in _guesses(watched, low, high):
+            if low < at < high:
+                low, high = (low, at) if watched.left(at) else (at, high)
+        middle = low + (high - low) / 2.0
+        if not low < middle < high:
+            return high
+        low, high = (low, middle) if watched.left(middle) else (middle, high)
 
-    root = float(brentq(lambda t: _value(g, values, t), low, high, xtol=4e-16 * max(abs(low), abs(high)), rtol=1e-15))
-    return root if abs(_value(g, values, root)) <= max(abs(at_low), abs(at_high)) else None  # else: a pole
+
+def _guesses(watched: Watched, low: float, high: float) -> tuple[float, ...]:
+    """Where a straight line crosses zero, a little to both sides of it: near a simple root the three bracket it."""
+    at_low, at_high = watched.value(low), watched.value(high)
+    if not at_low - at_high > 0.0:
+        return ()
+    part = at_low / (at_low - at_high)
+    near = max(1e-4 * part * (1.0 - part), 4e-16)
+    return tuple(low + (high - low) * (part + shift) for shift in (0.0, -near, near))
 
 
-def _sampled(g: Expr, values: Values, low: float, high: float) -> float | None:
-    times = np.linspace(low, high, SAMPLES + 1)
-    signs = [_value(g, values, float(t)) for t in times]
-    for k in range(SAMPLES):
-        if signs[k] * signs[k + 1] <= 0.0:
-            return _inside(g, values, float(times[k]), float(times[k + 1]))
+def _at_the_bottom(watched: Watched, low: float, high: float) -> float | None:
+    """The root in an interval so short that the function has at most one extremum there."""
+    if watched.left(low) or watched.left(high):
+        return _inside(watched, low, high)
+    a, b = low, high
+    for _ in range(THIRDS):
+        one, two = a + (b - a) / 3.0, b - (b - a) / 3.0
+        here, there = watched.value(one), watched.value(two)
+        for at, value in ((one, here), (two, there)):
+            if value <= 0.0 and watched.left(at):
+                return _inside(watched, low, at)
+        a, b = (a, two) if here <= there else (one, b)
+    return None
+
+
+def _sampled(watched: Watched, low: float, high: float) -> float | None:
+    times = np.linspace(low, high, SAMPLES + 1).tolist()
+    for one, two in pairwise(times):
+        if watched.left(two) or watched.left(one):
+            return _inside(watched, one, two)
     return None
 
 

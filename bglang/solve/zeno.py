@@ -6,8 +6,9 @@ from collections.abc import Container, Iterable
 
 from bglang.records import dataclass
 
-SERIES = 10
-"""So many intervals that shrink alike are a geometric series."""
+SERIES = ((0.03, 3), (0.3, 4), (0.999, 10))
+"""Intervals that shrink alike are a geometric series; up to each ratio it takes so many of them."""
+SLOWEST = SERIES[-1][0]
 CROWD = 200
 """So many events of the same modes within `INSTANT` of the run are chattering."""
 INSTANT = 1e-7
@@ -49,15 +50,16 @@ class Watch:
 
     def _limit(self, times: deque[float]) -> float | None:
         """The accumulation point of a geometric series of intervals."""
-        if len(times) < SERIES + 2:
-            return None
-        tail = [times[i] for i in range(len(times) - SERIES - 1, len(times))]
-        steps = [b - a for a, b in itertools.pairwise(tail)]
-        if min(steps) <= 0.0:
-            return None
-        ratios = [b / a for a, b in itertools.pairwise(steps)]
-        ratio = sum(ratios) / len(ratios)
-        if ratio >= 0.999 or max(ratios) - min(ratios) > 0.05:
-            return None
-        rest = steps[-1] * ratio / (1.0 - ratio)
-        return tail[-1] + rest if rest <= REMAINING * self._run else None
+        for largest, count in SERIES:
+            if len(times) < count + 2:
+                return None
+            tail = [times[i] for i in range(len(times) - count - 1, len(times))]
+            steps = [b - a for a, b in itertools.pairwise(tail)]
+            if min(steps) <= 0.0:
+                return None
+            ratios = [b / a for a, b in itertools.pairwise(steps)]
+            ratio = sum(ratios) / len(ratios)
+            if ratio < largest and max(ratios) - min(ratios) <= min(0.05, 0.2 * ratio):
+                rest = steps[-1] * ratio / (1.0 - ratio)
+                return tail[-1] + rest if rest <= REMAINING * self._run else None
+        return None

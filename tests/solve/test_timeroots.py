@@ -1,21 +1,29 @@
 """Roots of functions of time: none is missed, linear ones are exact."""
 
 import math
+import time
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bglang.expr.evaluate import Values, evaluate
-from bglang.solve.timeroots import enclose, next_root
+from bglang.records import replace
+from bglang.solve.timeroots import Watched, enclose, gap, next_root
 
 T = ("t",)
+
+
+def following(g: object, values: Values, after: float, until: float) -> float | None:
+    """The next change of sign, from the side that the function is on right behind `after`."""
+    here = evaluate(g, replace(values, t=after + 2.0 * gap(after, until)))  # type: ignore[arg-type]
+    return next_root(Watched(g, values, math.copysign(1.0, here)), after, until)  # type: ignore[arg-type]
 
 
 def roots(g: object, until: float, after: float = 0.0) -> list[float]:
     found, t = list[float](), after
     while True:
-        root = next_root(g, Values(), t, until)  # type: ignore[arg-type]
+        root = following(g, Values(), t, until)
         if root is None:
             return found
         found.append(root)
@@ -23,12 +31,12 @@ def roots(g: object, until: float, after: float = 0.0) -> list[float]:
 
 
 def test_linear_functions_are_exact() -> None:
-    assert next_root(("-", T, 0.1), Values(), 0.0, 1.0) == 0.1
-    assert next_root(("-", 0.3, T), Values(), 0.0, 1.0) == 0.3
-    assert next_root(("-", ("*", 3.0, T), 0.3), Values(), 0.0, 1.0) == pytest.approx(0.1, rel=1e-16)
-    assert next_root(("-", T, 0.1), Values(), 0.1, 1.0) is None
-    assert next_root(("-", T, 2.0), Values(), 0.1, 1.0) is None
-    assert next_root(("+", 1.0, ("*", 0.0, T)), Values(), 0.0, 1.0) is None
+    assert following(("-", T, 0.1), Values(), 0.0, 1.0) == 0.1
+    assert following(("-", 0.3, T), Values(), 0.0, 1.0) == 0.3
+    assert following(("-", ("*", 3.0, T), 0.3), Values(), 0.0, 1.0) == pytest.approx(0.1, rel=1e-16)
+    assert following(("-", T, 0.1), Values(), 0.1, 1.0) is None
+    assert following(("-", T, 2.0), Values(), 0.1, 1.0) is None
+    assert following(("+", 1.0, ("*", 0.0, T)), Values(), 0.0, 1.0) is None
 
 
 def test_all_roots_of_a_fast_sine() -> None:
@@ -46,13 +54,39 @@ def test_a_pair_of_roots_a_microsecond_apart() -> None:
     assert roots(g, 100.0) == pytest.approx([7.123456 - half, 7.123456 + half], abs=1e-11)
 
 
-def test_a_pole_is_no_root() -> None:
-    assert roots(("/", 1.0, ("-", T, 0.5)), 1.0) == []
+def test_a_sign_changes_at_a_pole_too() -> None:
+    assert roots(("/", 1.0, ("-", T, 0.5)), 1.0) == pytest.approx([0.5], abs=1e-15)
 
 
 def test_modes_and_parameters_are_read() -> None:
     g = ("-", ("*", ("p", 0), T), ("z", 0))
-    assert next_root(g, Values(p=(2.0,), z=(3.0,)), 0.0, 10.0) == 1.5
+    assert following(g, Values(p=(2.0,), z=(3.0,)), 0.0, 10.0) == 1.5
+
+
+TOP = ("-", ("sin", T), 1.0)
+
+
+def test_the_top_of_a_wave_counts_where_zero_does() -> None:
+    """sin(t) - 1 cannot be told from zero within 1e-8 of its top."""
+    assert next_root(Watched(TOP, Values(), -1.0), 0.0, 7.0) is None
+    begins = next_root(Watched(TOP, Values(), -1.0, True), 0.0, 7.0)
+    assert begins == pytest.approx(math.pi / 2.0, abs=3e-8)
+    ends = next_root(Watched(TOP, Values(), 1.0), begins, 7.0)  # type: ignore[arg-type]
+    assert ends == pytest.approx(math.pi / 2.0, abs=3e-8) and ends > begins  # type: ignore[operator]
+    assert next_root(Watched(TOP, Values(), -1.0, True), ends, 7.0) is None  # type: ignore[arg-type]
+
+
+def test_a_threefold_root() -> None:
+    assert roots(("^", ("-", T, 0.5), 3.0), 7.0) == pytest.approx([0.5], abs=1e-15)
+
+
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+def test_a_function_that_is_zero_all_along_ends_the_search(sign: float) -> None:
+    """cos(t)^2 + sin(t)^2 - 1 is rounding, which no enclosure can tell: a minute of halving, or a second of samples."""
+    g = ("-", ("+", ("*", ("sin", T), ("sin", T)), ("*", ("cos", T), ("cos", T))), 1.0)
+    began = time.process_time()
+    next_root(Watched(("+", g, sign * 1e-14), Values(), sign), 0.0, 7.0)
+    assert time.process_time() - began < 20.0
 
 
 smooth = st.recursive(
