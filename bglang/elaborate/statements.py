@@ -38,6 +38,11 @@ class Ways:
     returns: list[Way] = field(default_factory=list[Way])
 
 
+KEPT = 1_000_000
+"""Parts of formulas whose sizes are remembered at least; when there are many more than are in use, they are counted
+anew."""
+
+
 class Run:
     """Executes the statements of one call; `values` are changed as they go."""
 
@@ -51,6 +56,7 @@ class Run:
         self.limits = scope.limits
         self.count = 0
         self.sizes: dict[int, tuple[Any, int]] = {}
+        self.kept, self.most = 0, KEPT
 
     def body(self, items: Sequence[ast.Item]) -> None:
         """The whole algorithm; values of early returns are merged in at the end."""
@@ -322,7 +328,10 @@ class Run:
 
     def _limit(self, item: Expr, span: Span) -> None:
         """A formula that is written out must stay of a size that can be compiled; shared parts count each time."""
-        if isinstance(item, tuple) and self._size(item) > self.limits.expression:
+        if not isinstance(item, tuple):
+            return
+        self.translator.scope.work(len(item) // 8, span)  # a sum that grows is copied each time
+        if self._size(item) > self.limits.expression:
             raise fault(
                 "limits/expression",
                 f"`{self.function.ident}` makes a formula of more than {self.limits.expression} parts",
@@ -332,7 +341,10 @@ class Run:
             )
 
     def _size(self, e: tuple[Any, ...]) -> int:
-        stack = [e]
+        stack, anew = [e], self.kept > self.most
+        if anew:
+            self.sizes.clear()
+            self.kept = 0
         while stack:
             node = stack[-1]
             if id(node) in self.sizes:
@@ -344,7 +356,10 @@ class Run:
                 stack.extend(waiting)
             else:
                 stack.pop()
-                self.sizes[id(node)] = node, 1 + sum(self.sizes[id(a)][1] for a in args)
+                self.kept += len(node)
+                self.sizes[id(node)] = node, len(node) - len(args) + sum(self.sizes[id(a)][1] for a in args)
+        if anew:
+            self.most = max(KEPT, 4 * self.kept)
         return self.sizes[id(e)][1]
 
     # --- calls ------------------------------------------------------------------------------------------------------

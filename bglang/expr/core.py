@@ -88,6 +88,8 @@ def _difference(a: Expr, b: Expr) -> Expr:
     if b == 0.0:
         return a
     if isinstance(a, tuple) or isinstance(b, tuple):
+        if not isinstance(b, tuple) and b < 0.0:
+            return total([a, -b])
         return neg(b) if a == 0.0 else ("-", a, b)
     return a - b
 
