@@ -70,7 +70,7 @@ def _drift(result: Result) -> str:
 def _energy(audit: Audit | None) -> str:
     if audit is None:
         return ""
-    jumps = f" + {audit.jumps:.5g} in jumps" if audit.jumps else ""
+    jumps = f" + {audit.jumps:.5g} in jumps" if abs(audit.jumps) > 1e-12 * audit.scale else ""
     modulation = f" + {audit.modulation:.5g} by modulation" if audit.modulation else ""
     line = (
         f"  energy    supplied {audit.supplied:.5g} J{modulation}{jumps} = stored {audit.stored:.5g} J"
