@@ -1,9 +1,9 @@
 """Source lines with marks under them, for terminals: tabs, wide characters and endless lines included."""
 
 import unicodedata
-from dataclasses import dataclass
 from itertools import groupby
 
+from bglang.records import dataclass
 from bglang.source import Source, Span
 
 TAB = 4

@@ -7,7 +7,6 @@ goes again when they have been merged or held.
 """
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from bglang.causality.assign import assign_causality
 from bglang.causality.gains import cross
@@ -15,6 +14,7 @@ from bglang.causality.result import Causality
 from bglang.causality.signals import Signals
 from bglang.causality.structure import J0, J1, OTHER, build_structure
 from bglang.graph.ir import Bond, BondGraph, Element, End, Kind, Law, Port, Start
+from bglang.records import replace
 from bglang.source import NOWHERE
 
 PIVOT = "\0pivot"

@@ -6,7 +6,6 @@ values of the settings, reports its own mistakes, and returns a model or element
 remaining modifications (start values) then reach."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 
@@ -17,6 +16,7 @@ from bglang.elaborate.modifications import Layers, Modification, children, outer
 from bglang.elaborate.objects import Instance
 from bglang.elaborate.values import Value
 from bglang.limits import Limits
+from bglang.records import dataclass
 from bglang.source import Span
 from bglang.syntax import ast
 

@@ -4,7 +4,6 @@ Algebraic unknowns and dependent storages are solved from their rows; the rate o
 derivative of its value, which makes the rows of the states linear in their rates: these are solved last.
 """
 
-from dataclasses import dataclass
 from typing import Any
 
 from bglang.equations.system import System
@@ -13,6 +12,7 @@ from bglang.expr.diff import time_derivative
 from bglang.expr.invert import invert
 from bglang.expr.tidy import tidy
 from bglang.expr.walk import leaf_set, rewrite, tree_size
+from bglang.records import dataclass
 
 LONGEST = 2000
 """Leaves of an expression beyond which nobody would read on."""

@@ -8,7 +8,6 @@ Xi are the independent storages, Xd the dependent ones, Zi what the independent 
 are given, Di what goes into the losses and Do what comes out of them, U the sources.
 """
 
-from dataclasses import dataclass
 from typing import Any
 
 from bglang.causality.result import Causality
@@ -25,6 +24,7 @@ from bglang.expr.invert import linear_in
 from bglang.expr.simplify import simplify
 from bglang.expr.text import text
 from bglang.graph.ir import BondGraph
+from bglang.records import dataclass
 
 Combination = dict[Key, Expr]
 

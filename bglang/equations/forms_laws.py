@@ -1,6 +1,5 @@
 """Every constitutive law in the direction that causality gave it: as it was given, inverted, or kept implicit."""
 
-from dataclasses import dataclass
 from typing import Any
 
 from bglang.causality.result import Causality
@@ -19,6 +18,7 @@ from bglang.expr.simplify import simplify
 from bglang.expr.text import text
 from bglang.expr.walk import rewrite
 from bglang.graph.ir import BondGraph, Element
+from bglang.records import dataclass
 
 HOW = {
     "given": "as given",

@@ -6,7 +6,6 @@ shown with it as a DAE.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from bglang.causality.result import Causality
@@ -26,6 +25,7 @@ from bglang.expr.simplify import simplify
 from bglang.expr.text import text
 from bglang.expr.walk import leaf_set
 from bglang.graph.ir import BondGraph
+from bglang.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,6 @@ determine are in derivative form, e = d/dt p(q, dq/dt), written out with all rat
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 
 from bglang.causality.lagrange import Lagrange, assign_lagrange
 from bglang.causality.result import Causality, PortKey, Reason, Stroke
@@ -47,6 +46,7 @@ from bglang.graph.ir import (
     Variable,
     When,
 )
+from bglang.records import dataclass, replace
 from bglang.source import Span
 
 ARTIFICIAL = "artificial source of "

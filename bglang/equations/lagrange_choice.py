@@ -1,13 +1,13 @@
 """What the user may choose about a Lagrange form; the rest comes from the experiment, or is automatic."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Literal, TypeVar
 
 from bglang.causality.lagrange import default_coordinates
 from bglang.diagnostics import UsageError
 from bglang.equations.lagrange_stabilise import LEVELS, STABILISATIONS, Level, Rates, Stabilisation
 from bglang.graph.ir import BondGraph, Experiment
+from bglang.records import dataclass
 from bglang.suggest import did_you_mean
 
 T = TypeVar("T", bound=str)

@@ -6,7 +6,6 @@ tested by Frobenius' condition for the set: dω_i vanishes on all motions that a
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +21,7 @@ from bglang.expr.invert import linear_in
 from bglang.expr.simplify import read, write
 from bglang.expr.walk import depends, leaf_set
 from bglang.kernels.tables import make_block
+from bglang.records import dataclass
 
 Array = NDArray[np.float64]
 SAMPLES, TRIES, NEAR = 3, 40, 1e-9

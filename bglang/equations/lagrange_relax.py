@@ -6,7 +6,6 @@ ordinary bond graph: it is simulated like any other and can be written as source
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -22,6 +21,7 @@ from bglang.expr.diff import diff
 from bglang.expr.evaluate import evaluate
 from bglang.expr.walk import leaf_set
 from bglang.graph.ir import Bond, BondGraph, Element, End, Kind, Law, Parameter, Port, PortKind, Start
+from bglang.records import dataclass, replace
 from bglang.source import Span
 
 SHORT = 1e-5

@@ -13,7 +13,6 @@ baumgarte    d²Φ/dt² + 2 alpha dΦ/dt + beta² Φ = 0
 Both need Φ(q), which holonomic constraints have; others take d/dt(A v + b) + alpha (A v + b) = 0.
 """
 
-from dataclasses import dataclass, replace
 from typing import Literal
 
 from bglang.diagnostics import Report, error
@@ -24,6 +23,7 @@ from bglang.expr import Expr, call, map_leaves, neg, product, total
 from bglang.expr.diff import diff, time_derivative
 from bglang.expr.invert import linear_in
 from bglang.expr.walk import leaf_set
+from bglang.records import dataclass, replace
 
 Level = Literal["position", "velocity", "acceleration"]
 Stabilisation = Literal["ggl", "baumgarte", "penalty", "perturbation"]

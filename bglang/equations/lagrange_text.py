@@ -1,6 +1,5 @@
 """Lagrange's equations for people and for machines."""
 
-from dataclasses import dataclass
 from typing import Any
 
 from bglang.diagnostics import Diagnostic, warning
@@ -15,6 +14,7 @@ from bglang.expr.invert import linear_in
 from bglang.expr.simplify import collect, read, simplify, write
 from bglang.expr.text import text
 from bglang.expr.walk import leaf_set
+from bglang.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,8 +5,6 @@ of the system.  Where it does not (the law is wanted the other way round: flow f
 and the wanted variable is the unknown.
 """
 
-from dataclasses import replace
-
 from bglang.equations.draft import Attachment, Draft
 from bglang.equations.friction import Friction, Frictions
 from bglang.equations.maker import Maker
@@ -19,6 +17,7 @@ from bglang.expr.invert import invert
 from bglang.expr.odd import has_root
 from bglang.expr.walk import depends, leaf_set
 from bglang.graph.ir import Element, Law
+from bglang.records import replace
 
 SOURCES = {"Se": "e", "Sf": "f"}
 

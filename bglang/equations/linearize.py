@@ -7,7 +7,6 @@ storage, x itself jumps with the source: x = x̃ + Q u, and x̃, which is contin
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -18,6 +17,7 @@ from bglang.equations.system import System
 from bglang.expr import Expr, leaves, total, var
 from bglang.expr.diff import diff
 from bglang.graph.ir import BondGraph, Start, Variable
+from bglang.records import dataclass, replace
 from bglang.source import NOWHERE
 
 Matrix = NDArray[np.float64]

@@ -1,11 +1,11 @@
 """Equations laid out: as text for a terminal, as LaTeX for a page that a teacher would hand out."""
 
 import re
-from dataclasses import dataclass
 
 from bglang.equations.latex import escape, formula, matrix_formula, name_formula
 from bglang.expr import Expr, call, product
 from bglang.expr.text import text
+from bglang.records import dataclass
 
 WIDTH = 100
 PRINTED = 62

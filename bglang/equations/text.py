@@ -4,7 +4,6 @@
 where it exists in closed form; where it does not, the listing is the DAE form and says why.
 """
 
-from dataclasses import dataclass
 from typing import Any, Literal
 
 from bglang.causality.result import Causality
@@ -19,6 +18,7 @@ from bglang.expr.text import text
 from bglang.expr.tidy import tidy
 from bglang.expr.walk import depends
 from bglang.graph.ir import BondGraph, Element, Law
+from bglang.records import dataclass
 from bglang.source import Span
 
 Form = Literal["state", "dae"]

@@ -7,11 +7,11 @@ its end has no value, and `sign` alone would hold a law at zero for ever.  So th
 has an inverse and needs no event.
 """
 
-from dataclasses import dataclass
 from typing import Any
 
 from bglang.expr.core import Expr, call, neg, operands, product, total
 from bglang.expr.walk import postorder, rebuild, rewrite
+from bglang.records import dataclass
 
 Node = tuple[Any, ...]
 SIGNS = frozenset({"sign", "abs", "if"})

@@ -1,7 +1,6 @@
 """Kernels as C functions: a loop over index columns for each shape, a plain statement for a shape that occurs once."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -9,6 +8,7 @@ from bglang.interop.c_text import Formulas, array, comment
 from bglang.kernels.interpret import cached_tape
 from bglang.kernels.program import Index, Kernel, Program
 from bglang.kernels.tape import Tape, columns
+from bglang.records import dataclass
 
 SIGNATURE = "POINT"
 UNUSED = "    UNUSED_POINT;"

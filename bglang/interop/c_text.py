@@ -3,9 +3,9 @@
 import math
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 
 from bglang.kernels.tape import INDEXED, LOGICAL, RELATIONS, TABLES, Tape, operands
+from bglang.records import dataclass
 
 WIDTH = 100
 """A formula longer than this is taken apart."""

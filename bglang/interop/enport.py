@@ -5,9 +5,9 @@ line and kept as a comment in the source that is written; a file with errors giv
 """
 
 import re
-from dataclasses import dataclass, field
 
 from bglang.diagnostics import Report, error, warning
+from bglang.records import dataclass, field
 from bglang.source import Source, Span
 
 KINDS = {

@@ -3,7 +3,6 @@
 An input of the main model that nothing drives changes only when somebody sets it, so it is a discrete variable: between
 two settings it is constant, and each setting is an event."""
 
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from bglang.diagnostics import Diagnostic, Report, SourceError, error
@@ -12,6 +11,7 @@ from bglang.expr import leaves
 from bglang.expr.walk import postorder
 from bglang.graph.ir import BondGraph, Start
 from bglang.kernels.program import Floats, Program
+from bglang.records import dataclass, replace
 from bglang.source import Span
 
 if TYPE_CHECKING:

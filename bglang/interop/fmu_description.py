@@ -2,12 +2,12 @@
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from xml.sax.saxutils import quoteattr
 
 from bglang import __version__
 from bglang.interop.c_model import inputs_of, parameters_of
 from bglang.interop.exported import Ready
+from bglang.records import dataclass
 
 STRIDE = 1 << 24
 UNKNOWN, RATE, PARAMETER, OUTPUT, INPUT = (kind * STRIDE for kind in range(5))

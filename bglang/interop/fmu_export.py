@@ -7,7 +7,6 @@ import shutil
 import subprocess
 import tempfile
 import zipfile
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,6 +14,7 @@ from typing import TYPE_CHECKING
 from bglang.interop.c_export import c_files, runtime_text
 from bglang.interop.exported import prepare
 from bglang.interop.fmu_description import description, identifier
+from bglang.records import dataclass
 
 if TYPE_CHECKING:
     from bglang.api import Model

@@ -5,9 +5,10 @@ lead out of its folder and links are refused, and its description is read by a p
 
 import stat
 import zipfile
-from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from xml.parsers import expat
+
+from bglang.records import dataclass
 
 ARCHIVE_BYTES = 500_000_000
 UNPACKED_BYTES = 1_000_000_000

@@ -5,12 +5,12 @@ outputs stay as they are in between.  A run that begins anew begins with new ins
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from bglang.diagnostics import SimulationError, UsageError, error
 from bglang.interop.fmu_file import WrongFmu, read_fmu
 from bglang.interop.fmu_native import Library, Unit
+from bglang.records import dataclass
 from bglang.source import Source, Span
 
 

@@ -7,12 +7,12 @@ all: every problem is a diagnostic with its line, and nothing half-read is hande
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bglang.diagnostics import Report, error, warning
+from bglang.records import dataclass, field
 from bglang.source import Source, Span
 
 Matrix = NDArray[np.float64]

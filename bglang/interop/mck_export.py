@@ -4,7 +4,6 @@ The coordinates are the displacements of the independent masses.  With v = G p t
 ṗ = A_pp p + A_pq q + B u, q̇ = A_qp p give q = T z with T = A_qp G⁻¹, and with the mass matrix M of the kinetic energy
 C = −M G A_pp G⁻¹ and K = −M G A_pq T."""
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,6 +15,7 @@ from bglang.expr.diff import diff
 from bglang.expr.walk import postorder
 from bglang.graph.ir import BondGraph, Element
 from bglang.interop.mck import Matrix, MckFile
+from bglang.records import dataclass
 
 if TYPE_CHECKING:
     from bglang.api import Model

@@ -1,10 +1,11 @@
 """Pieces of source text that every form of a linear mechanical model is written with: numbers, matrices, fields."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+
+from bglang.records import dataclass
 
 Matrix = NDArray[np.float64]
 

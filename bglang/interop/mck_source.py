@@ -1,7 +1,5 @@
 """A linear mechanical model written out as bglang source: the expanded bond graph, with its forces as sources."""
 
-from dataclasses import dataclass
-
 from bglang.interop.mck import Matrix, MckFile
 from bglang.interop.mck_fields import (
     combination,
@@ -17,6 +15,7 @@ from bglang.interop.mck_fields import (
     symmetrised,
 )
 from bglang.interop.modal import Modes, NotModal, modes
+from bglang.records import dataclass
 from bglang.syntax.text import literal, quoted
 
 EXPERIMENT = "  annotation(experiment(StopTime = 10));  // the file says nothing about a run: 10 s is only a default"

@@ -1,9 +1,9 @@
 """Modes of M z'' + C z' + K z = E: frequencies, shapes, modal damping, and why a model has no modal form."""
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import NDArray
+
+from bglang.records import dataclass
 
 Matrix = NDArray[np.float64]
 COUPLING = 1e-6

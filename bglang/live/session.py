@@ -5,13 +5,13 @@ import math
 import threading
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from bglang.api import Model
 from bglang.diagnostics import BglangError, Diagnostic, SimulationError, SourceError, UsageError
 from bglang.memory import plain_number
+from bglang.records import dataclass, field, replace
 from bglang.render import render
 from bglang.request import Request
 from bglang.results.result import Result

@@ -2,12 +2,12 @@
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 from bglang.lsp.mentions import ident_text
 from bglang.lsp.project import Project, View, file_of
 from bglang.lsp.symbols import Symbol
+from bglang.records import dataclass
 from bglang.source import Span
 from bglang.syntax import ast
 from bglang.syntax.text import RESERVED, quoted

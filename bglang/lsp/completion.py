@@ -2,12 +2,12 @@
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 
 from bglang.elaborate import builtins
 from bglang.elaborate.definitions import BUILTINS, Builtin, Definition
 from bglang.lsp.project import View
 from bglang.lsp.symbols import SETTINGS, Symbol, class_symbol, lookup, members, members_of
+from bglang.records import dataclass
 from bglang.syntax.text import RESERVED
 
 

@@ -1,9 +1,9 @@
 """The classes and components of a file, one inside the other."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from bglang.lsp.mentions import ident_text
+from bglang.records import dataclass
 from bglang.source import Span
 from bglang.syntax import ast
 

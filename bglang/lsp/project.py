@@ -1,7 +1,6 @@
 """Open texts and what is known about them."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
 from pathlib import Path
 
 from bglang.causality.result import Causality
@@ -17,6 +16,7 @@ from bglang.limits import Limits
 from bglang.lsp.mentions import Mention, mentions
 from bglang.lsp.symbols import Symbol, resolve
 from bglang.pipeline import causal, equations, front
+from bglang.records import dataclass, field
 from bglang.request import Request
 from bglang.source import Source, Span
 from bglang.syntax import ast

@@ -1,11 +1,11 @@
 """What a name means, found without elaborating anything: the classes at their places and what they declare."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 from bglang.elaborate.definitions import Builtin, Definition, Target
 from bglang.lsp.mentions import Mention
+from bglang.records import dataclass
 from bglang.source import Span
 from bglang.syntax import ast
 

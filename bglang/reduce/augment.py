@@ -4,7 +4,6 @@ A dependent I gets a stiff spring on a 0-junction between itself and what decide
 resistance or inertia on a 1-junction between itself and what decides its effort.  Afterwards every storage is
 independent.  The deflection of an inserted spring is the error of the constraint that it stands for."""
 
-from dataclasses import dataclass, replace
 from typing import Literal
 
 from bglang.causality.assign import assign_causality
@@ -23,6 +22,7 @@ from bglang.graph.ir import (
     Port,
     Start,
 )  # fmt: skip
+from bglang.records import dataclass, replace
 from bglang.reduce.algebra import numbers, value
 from bglang.reduce.edit import Edit
 from bglang.reduce.fields import find_fields

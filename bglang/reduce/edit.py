@@ -1,7 +1,6 @@
 """A graph being rewritten: nodes and bonds go and come, then a new graph is made in one piece."""
 
 from collections.abc import Callable
-from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -25,6 +24,7 @@ from bglang.graph.ir import (
     When,
 )
 from bglang.graph.used import used_parameters
+from bglang.records import replace
 from bglang.source import NOWHERE, Span
 
 Substitution = Callable[[tuple[Any, ...]], Expr]

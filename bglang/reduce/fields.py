@@ -1,12 +1,12 @@
 """Storage fields: dependent storages, the independent ones that decide them, and the gains in between."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from bglang.causality.pivots import is_pivot
 from bglang.causality.result import Causality, Dependence, PortKey
 from bglang.expr import Expr, leaves, total
 from bglang.graph.ir import BondGraph, Element
+from bglang.records import dataclass
 from bglang.reduce.live import live_reactions
 from bglang.reduce.members import Member, describe, storage_matrix
 from bglang.reduce.polynomials import Polynomial, leaves_of, to_expression

@@ -1,9 +1,8 @@
 """Start values and jumps of storages that an augmentation set free: they begin, and jump, as they did together."""
 
-from dataclasses import dataclass, replace
-
 from bglang.expr import Expr, map_leaves
 from bglang.graph.ir import BondGraph, Element, Equation, Port, Reinit, Start, WhenBranch
+from bglang.records import dataclass, replace
 from bglang.reduce.members import Member, describe
 from bglang.reduce.observe import written
 from bglang.reduce.starts import at_start, start_of

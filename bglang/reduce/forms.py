@@ -1,7 +1,6 @@
 """One model, several treatments of its dependent storages: as they are, merged, held stiffly, held by multipliers."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -10,6 +9,7 @@ from bglang.causality.assign import assign_causality
 from bglang.diagnostics import BglangError, Diagnostic, Report, SimulationError
 from bglang.graph.ir import BondGraph
 from bglang.pipeline import causal, equations
+from bglang.records import dataclass, replace
 from bglang.reduce.augment import Augmentation, Stiff, augment
 from bglang.reduce.reduce import Reduction, reduce_storages
 

@@ -3,13 +3,13 @@
 S = T'*S_members*T with T the gains; the field has one port in place of each independent storage."""
 
 import re
-from dataclasses import dataclass, replace
 from typing import Literal
 
 from bglang.causality.pivots import is_pivot
 from bglang.expr import Expr, call, map_leaves, product, total, var
 from bglang.expr.diff import diff
 from bglang.graph.ir import Bond, Element, End, Equation, Law, Port, Reinit, Start
+from bglang.records import dataclass, replace
 from bglang.reduce.algebra import Matrix, adjugate, determinant, inverse, quotient
 from bglang.reduce.edit import Edit
 from bglang.reduce.fields import StorageField

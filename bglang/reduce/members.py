@@ -1,13 +1,12 @@
 """Storages as reduction sees them: what they store as a function of what they give."""
 
-from dataclasses import dataclass
-
 from bglang.causality.pivots import is_pivot
 from bglang.causality.result import PortKey
 from bglang.expr import Expr, map_leaves, var
 from bglang.expr.invert import invert, linear_in
 from bglang.expr.walk import depends, leaf_set
 from bglang.graph.ir import BondGraph, Element
+from bglang.records import dataclass
 from bglang.reduce.algebra import Matrix, constant, inverse, quotient
 from bglang.reduce.trace import Tracer
 

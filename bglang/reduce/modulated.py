@@ -6,12 +6,12 @@ storages are rates of functions of the coordinates (always so for one independen
 
 import random
 import re
-from dataclasses import dataclass, replace
 
 from bglang.causality.pivots import is_pivot
 from bglang.expr import Expr, leaves, map_leaves, neg, product, total, var
 from bglang.expr.diff import diff
 from bglang.graph.ir import BondGraph, Element, Law, Port, Start
+from bglang.records import dataclass, replace
 from bglang.reduce.algebra import value
 from bglang.reduce.edit import Edit
 from bglang.reduce.fields import StorageField

@@ -3,12 +3,12 @@
 X = X_i(z) + sum of g*X_d(g*z + source): for linear storages S = S_i + sum of g^2*S_d.  Exact for nonlinear laws too,
 where they can be written as the stored quantity."""
 
-from dataclasses import replace
 from typing import Literal
 
 from bglang.expr import Expr, call, map_leaves, product, total, var
 from bglang.expr.invert import invert
 from bglang.graph.ir import Element, Equation, Law, Reinit, Start
+from bglang.records import replace
 from bglang.reduce.algebra import quotient
 from bglang.reduce.edit import Edit
 from bglang.reduce.fields import StorageField

@@ -1,12 +1,12 @@
 """Where merging needs pivots: junctions from whose motion everything follows without a division."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from bglang.causality.assign import assign_causality
 from bglang.causality.pivots import find_pivots, is_pivot, with_pivots
 from bglang.causality.result import Causality
 from bglang.graph.ir import BondGraph, Start
+from bglang.records import replace
 from bglang.reduce.algebra import numbers
 from bglang.reduce.fields import StorageField, find_fields
 from bglang.reduce.modulated import check_modulated

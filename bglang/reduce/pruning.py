@@ -6,11 +6,11 @@ variable of a junction the whole junction goes and hands it on; a transformer ha
 variable; a source that drives nothing else goes too.  Where it meets an element, a source of zero stays in the
 branch's place: a bond that merely dangles would mean something else."""
 
-from dataclasses import replace
 from typing import Literal
 
 from bglang.expr import ZERO
 from bglang.graph.ir import Bond, Element, End, Law, Port
+from bglang.records import replace
 from bglang.reduce.edit import Edit
 from bglang.source import NOWHERE
 

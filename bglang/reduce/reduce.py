@@ -4,7 +4,6 @@ Every round looks at the causality anew, merges every field that the rules allow
 the next one.  What is refused stays and is told; the other fields are merged all the same."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 from bglang.causality.assign import assign_causality
 from bglang.causality.result import Causality
@@ -12,6 +11,7 @@ from bglang.diagnostics import SourceError, UsageError
 from bglang.expr import Expr
 from bglang.expr.text import text
 from bglang.graph.ir import BondGraph
+from bglang.records import dataclass
 from bglang.reduce.algebra import numbers, singular
 from bglang.reduce.edit import Edit
 from bglang.reduce.fields import StorageField, find_fields

@@ -1,10 +1,10 @@
 """Why a dependent storage is not merged: the class of the obstacle, who it is, and what to do."""
 
-from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from bglang.diagnostics import Diagnostic, Label, warning
 from bglang.graph.ir import Element
+from bglang.records import dataclass
 
 Obstacle: TypeAlias = Literal[
     "split path", "nonlinear", "modulated", "source", "resistor", "modulating signal", "multiport", "singular"

@@ -4,10 +4,10 @@ A constraint replaced by a spring moves a frequency w by (w/w_s)^2 at most, in r
 frequency of the spring against the storages on its sides.  So w_s = w/sqrt(error)."""
 
 import math
-from dataclasses import dataclass
 
 from bglang.diagnostics import BglangError, Report
 from bglang.graph.ir import BondGraph
+from bglang.records import dataclass
 
 SLOWEST_PERIODS = 10.0
 """A model without frequencies of its own gets that many periods in its run."""

@@ -2,12 +2,12 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import replace
 from textwrap import wrap
 
 from bglang.expr import var
 from bglang.graph.emit import emit
 from bglang.graph.ir import BondGraph
+from bglang.records import replace
 from bglang.reduce.edit import Edit
 from bglang.reduce.reduce import Merger
 from bglang.syntax.format import format_source

@@ -6,7 +6,6 @@ the stored energy.  A constant sum that merely says that a free body keeps its m
 change the flow of a junction that the user has drawn."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from typing import Literal, TypeVar
 
 from bglang.causality.modular import PRIME, Residues, inverse
@@ -17,6 +16,7 @@ from bglang.expr.diff import diff
 from bglang.expr.text import text
 from bglang.graph.ir import BondGraph, Element, Law, Reinit
 from bglang.graph.used import expressions
+from bglang.records import dataclass, replace
 from bglang.reduce.algebra import quotient, square
 from bglang.reduce.edit import Edit
 from bglang.reduce.fields import StorageField

@@ -77,8 +77,9 @@ class Integrator:
         describe_model(memory, model)
         root_arrays(memory, model.nroots)
         self.y, self.d = memory.floats(at.Y_AT, n), memory.floats(at.D_AT, n)
-        for slot in (at.Y, at.D, at.WEIGHT, at.NOISE, at.BASE):
+        for slot in (at.Y, at.D, at.WEIGHT, at.BASE):
             memory.floats(slot, n)
+        self._noise = memory.floats(at.NOISE, n)
         memory.floats(at.FY, 2 * len(model.indices))
         self._factors: tuple[LUTable, ...] = ()
         if settings.method in ("rk", "adams"):
@@ -186,6 +187,7 @@ class Integrator:
         given = nominal > 0.0  # False for NaN
         self._given[:] = given
         self.size[:] = np.where(given, nominal, 0.0)
+        self._noise[:] = 0.0
 
     def start(
         self,

@@ -3,7 +3,6 @@
 The start is that of the ordinary form: starts, initial equations and steady states mean the same in every form."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -21,6 +20,7 @@ from bglang.equations.lagrange_stabilise import Drift, Stabilised, check_redunda
 from bglang.equations.system import System
 from bglang.expr.evaluate import evaluate
 from bglang.graph.ir import BondGraph
+from bglang.records import dataclass, replace
 from bglang.results import Result
 from bglang.solve.initialise import Started, initialise
 from bglang.solve.native_model import Compiled

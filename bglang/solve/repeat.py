@@ -7,7 +7,6 @@ run is left to `solve.run`, which does it from the start and tells what is wrong
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -16,6 +15,7 @@ from bglang.kernels.interpret import Points, run_kernel
 from bglang.kernels.load import restrict
 from bglang.kernels.parameters import parameter_table, start_table
 from bglang.kernels.program import Kernel
+from bglang.records import dataclass, replace
 from bglang.solve.consistent import Instant
 from bglang.solve.integrators import Integrator, make_integrator
 from bglang.solve.method import choose, fast_constants

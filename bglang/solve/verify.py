@@ -1,10 +1,10 @@
 """How accurate a run was, measured: the same run with another integrator at a much tighter tolerance, and compared."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 
+from bglang.records import dataclass
 from bglang.results.result import Result
 from bglang.results.values import Array
 from bglang.solve.problem import Method

@@ -2,12 +2,12 @@
 
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from bglang.diagnostics import BglangError, SimulationError, SourceError, UsageError
+from bglang.records import dataclass
 from bglang.results.result import Result
 from bglang.results.values import Array
 from bglang.solve.problem import POINTS, Options, Problem, make_problem

@@ -3,11 +3,11 @@
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
 from os import PathLike
 from typing import TYPE_CHECKING
 
 from bglang.diagnostics import SourceError, UsageError
+from bglang.records import dataclass, replace
 from bglang.results.names import select
 from bglang.results.result import needs
 from bglang.solve.problem import Method

@@ -5,7 +5,6 @@ import json
 import math
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -13,6 +12,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from bglang.diagnostics import UsageError
+from bglang.records import dataclass
 from bglang.results.result import needs
 from bglang.results.values import Array
 from bglang.results.write import csv_name, format_of, replace_file

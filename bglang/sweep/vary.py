@@ -5,12 +5,12 @@ that make samples and scales are added: they may stand alone, with constant expr
 """
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
 
 from bglang.diagnostics import Report, SourceError, UsageError, error
+from bglang.records import dataclass
 from bglang.source import Source
 from bglang.syntax import ast
 from bglang.syntax.parse import parse

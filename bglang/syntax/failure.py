@@ -1,9 +1,9 @@
 """What is known where the parser cannot go on: the token that does not fit, what would fit, what is still open."""
 
-from dataclasses import dataclass
 from functools import cached_property
 
 from bglang.diagnostics import Label
+from bglang.records import dataclass
 from bglang.source import Span
 from bglang.syntax.lexer import Tokens
 from bglang.syntax.machine import Machine

@@ -8,9 +8,9 @@ author broke them.
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from bglang.diagnostics import Report
+from bglang.records import dataclass
 from bglang.source import Source
 from bglang.syntax.format_lines import Piece, lay_out, make_pieces
 from bglang.syntax.lexer import Tokens, lex

@@ -1,8 +1,8 @@
 """One logical line: blanks between its tokens, and breaks where it is too long."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
+from bglang.records import dataclass
 from bglang.syntax.lexer import Tokens
 from bglang.syntax.text import RESERVED
 

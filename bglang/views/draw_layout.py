@@ -5,8 +5,8 @@ is one large member of the next one.
 """
 
 import math
-from dataclasses import dataclass, field
 
+from bglang.records import dataclass, field
 from bglang.views.draw_place import Item, Outward, place_items
 from bglang.views.draw_scene import Scene
 

@@ -6,11 +6,11 @@ then set around their junction, where there is most room, and boxes that overlap
 """
 
 import math
-from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
 
+from bglang.records import dataclass
 from bglang.views.draw_net import BOND, net_places
 
 Outward = dict[int, list[tuple[float, float]]]

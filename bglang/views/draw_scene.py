@@ -1,12 +1,12 @@
 """What a drawing shows: nodes, bonds, modulation and frames, before anything has a place."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 from bglang.causality.result import Causality
 from bglang.expr import Expr, leaves
 from bglang.graph.ir import BondGraph, Element
+from bglang.records import dataclass, field
 
 Mark: TypeAlias = Literal["", "dependent", "loop", "conflict", "artificial"]
 MARKS: dict[Mark, str] = {

@@ -1,8 +1,8 @@
 """A placed scene as plain shapes: lines, rectangles and texts.  Every format is written from these."""
 
 import math
-from dataclasses import dataclass
 
+from bglang.records import dataclass
 from bglang.views.draw_layout import Box, Layout, text_width
 from bglang.views.draw_net import BOND
 from bglang.views.draw_scene import MARKS, Mark, Scene
