@@ -86,7 +86,7 @@ def loads(
 
 def outside_models(system: "System", allowed: bool) -> "FmuPool | None":
     """What answers for the FMUs of a system; None if it has none."""
-    from bglang.equations.discrete import has_outside
+    from bglang.equations.system import has_outside
 
     if not has_outside(system):
         return None

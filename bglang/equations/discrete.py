@@ -11,7 +11,7 @@ from bglang.equations.system import Mode
 from bglang.equations.words import in_words
 from bglang.expr import Expr, var
 from bglang.expr.expand import expand
-from bglang.expr.walk import leaf_set, postorder
+from bglang.expr.walk import leaf_set
 from bglang.graph import ir
 from bglang.records import dataclass, replace
 
@@ -158,16 +158,4 @@ def _report_reinit(draft: Draft, action: ir.Reinit, target: Expr | None) -> None
             reason=reason,
             hint=hint,
         )
-    )
-
-
-def has_outside(made: system.System) -> bool:
-    """Does a system ask models from outside (FMUs)?"""
-    return any(
-        node[0] == "external"
-        for when in made.whens
-        for branch in when.branches
-        for action in branch.actions
-        if isinstance(action, system.Assign) and isinstance(action.value, tuple)
-        for node in postorder(action.value)
     )

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import Any, Literal, TypeAlias
 
 from bglang.expr import Expr
+from bglang.expr.walk import postorder
 from bglang.graph.ir import Experiment, Table
 from bglang.records import dataclass
 from bglang.source import Span
@@ -203,3 +204,15 @@ def state_names(system: System) -> list[str]:
     """Names of the unknowns that are states."""
     names, kinds = column(system.unknowns, "name"), column(system.unknowns, "kind")
     return [name for name, kind in zip(names, kinds, strict=True) if kind == "state"]
+
+
+def has_outside(system: System) -> bool:
+    """Does a system ask models from outside (FMUs)?"""
+    return any(
+        node[0] == "external"
+        for when in system.whens
+        for branch in when.branches
+        for action in branch.actions
+        if isinstance(action, Assign) and isinstance(action.value, tuple)
+        for node in postorder(action.value)
+    )

@@ -3,7 +3,7 @@
 import numpy as np
 
 from bglang.diagnostics import Diagnostic, SimulationError, SourceError, error
-from bglang.equations.system import Row
+from bglang.equations.system import Row, column
 from bglang.expr.evaluate import evaluate
 from bglang.records import dataclass, replace
 from bglang.results.record import Event
@@ -87,7 +87,7 @@ def _consistent(problem: Problem, plan: Plan, modes: Modes, z: Array) -> tuple[P
         moved = float(np.max(np.abs(at.y - problem.starts)[storages] / scale[storages], initial=0.0))
         return Trial(at.z, at.y, at.d, wrong, moved, bool(wrong) or regular)
 
-    storages = np.array([u.kind != "algebraic" for u in problem.system.unknowns], dtype=bool)
+    storages = np.array([kind != "algebraic" for kind in column(problem.system.unknowns, "kind")], dtype=bool)
     trial, touched = settle(attempt, z, modes)
     if trial is None:
         if failure:

@@ -7,7 +7,7 @@ crossing follows after a time that is known; once it is too short to be told fro
 
 from collections.abc import Sequence
 
-from bglang.equations.system import System
+from bglang.equations.system import System, column
 from bglang.expr import Expr
 from bglang.expr.diff import time_derivative
 from bglang.expr.evaluate import evaluate
@@ -51,7 +51,7 @@ class Turning:
 
     def __init__(self, system: System, modes: Modes, model: Model, run: float):
         self._modes, self._model, self._run = modes, model, run
-        states = {i for i, unknown in enumerate(system.unknowns) if unknown.kind != "algebraic"}
+        states = {i for i, kind in enumerate(column(system.unknowns, "kind")) if kind != "algebraic"}
         self._rates: dict[int, Expr] = {}
         for k in modes.continuous if system.whens else ():
             mode = modes.modes[k]
