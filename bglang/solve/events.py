@@ -280,9 +280,10 @@ class EventHandler:
 
     def _landed(self, left: Instant, at: Instant, g: Array, zone: Array) -> dict[int, float]:
         """Relations whose two sides were apart and are equal since the event, and stay so (a source that is switched
-        to 0): they are what they say of equal sides.  Those that were at their root before are decided by its
-        neighbourhood, for there equality is rounding."""
+        to 0): they are what they say of equal sides.  What laws leave at zero (a diode that idles) is not meant.
+        Those that were at their root before are decided by its neighbourhood, for there equality is rounding."""
         equal = (g[self._switch_roots] == 0.0) & (at.z[self._switches] == self._strict)
+        equal &= self._of_states[self._switch_roots]
         if not equal.any():
             return {}
         roots = self._switch_roots[equal]
