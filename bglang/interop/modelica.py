@@ -179,8 +179,9 @@ class ModelicaWriter:
         for i, u in enumerate(self.system.unknowns):
             kind = TYPES[self.variables[u.name].type] if u.name in self.variables else "Real"
             held = i in self.ready.held
-            start = self._show(u.start, kind == "Boolean") if held else repr(float(self.ready.at.y[i]))
-            if kind == "Boolean" and not held:
+            given = held and not self.graph.experiment.steady  # a steady start is written as it was found
+            start = self._show(u.start, kind == "Boolean") if given else repr(float(self.ready.at.y[i]))
+            if kind == "Boolean" and not given:
                 start = "true" if self.ready.at.y[i] else "false"
             pairs = [("start", start), ("fixed", "true" if held else ""), ("unit", literal(u.unit) if u.unit else "")]
             if u.nominal is not None:

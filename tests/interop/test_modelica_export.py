@@ -87,6 +87,15 @@ def test_what_is_written() -> None:
     assert 'input Real u(start = 1.0, unit = "V");' in export_modelica(bglang.loads(MODELS["input"]))
 
 
+def test_a_steady_start_is_written_as_it_was_found() -> None:
+    text = export_modelica(
+        bglang.loads("""
+        model Hung J1 v; I m(I = 2); C s(C = 0.5); R d(R = 1); Se g(e = 3);
+        bonds g -> v -> m, s, d; annotation(experiment(initial = "steady")); end Hung;""")
+    )
+    assert "Real 's.q'(start = 1.5, fixed = true);" in text and "Real 'm.p'(start = 0.0, fixed = true);" in text
+
+
 def test_names() -> None:
     assert quoted("a_1") == "a_1" and quoted("a.b[3]") == "'a.b[3]'"
     assert quoted("der") == "'der'" and quoted("it's") == "'it\\'s'" and quoted("größe") == "'größe'"
