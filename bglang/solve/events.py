@@ -9,21 +9,22 @@ from collections.abc import Container, Iterable, Sequence
 
 import numpy as np
 
-from bglang.diagnostics import Diagnostic, SimulationError, error, warning
-from bglang.equations.system import Assertion, Assign, Reinit, Row, System, Terminate, WhenBranch, column, present
+from bglang.diagnostics import Diagnostic, SimulationError, error
+from bglang.equations.system import Assertion, Assign, Reinit, Row, Terminate, WhenBranch, column, present
 from bglang.expr import leaves
 from bglang.expr.evaluate import Values, evaluate
-from bglang.records import dataclass, field, replace
+from bglang.records import replace
 from bglang.results.record import Event
+from bglang.solve.assertions import check_assertions
 from bglang.solve.consistent import Consistency, Instant
 from bglang.solve.explain import first_span, listed, those_of, worst_rows
+from bglang.solve.happening import Happening
 from bglang.solve.initialise import margin
 from bglang.solve.model import Array, Flags
 from bglang.solve.modes import STICK, Modes
 from bglang.solve.problem import Problem
 from bglang.solve.settle import Attempt, Trial, settle
 from bglang.solve.turning import Crossing, Turning
-from bglang.solve.zeno import PileUp
 from bglang.source import Span
 
 EXPECTED = 1000
@@ -32,20 +33,6 @@ AHEAD = 1e-6
 """To see where a root goes, the unknowns are moved along their rates by this part of their size."""
 NEAR = 1e-10
 """A root counts as zero while it is no farther off than this part of the unknowns moves it."""
-
-
-@dataclass(slots=True)
-class Happening:
-    """What came of an event: the instant after it, the log, whether values jumped, whether the run ends, and after what
-    time a root that was turned back comes again."""
-
-    at: Instant
-    log: list[Event] = field(default_factory=list[Event])
-    jumped: bool = False
-    warnings: list[Diagnostic] = field(default_factory=list[Diagnostic])
-    terminate: str | None = None
-    pile: PileUp | None = None
-    soon: float = np.inf
 
 
 class EventHandler:
@@ -472,36 +459,3 @@ def chattering(text: str, span: Span, component: str, t: float) -> Diagnostic:
 def _entry(t: float, kind: str, text: str, component: str, span: Span, old: str, new: str) -> Event:
     line = span.line if span.source.text else 0
     return Event(float(t), kind, text, component, line, span.source.name, old, new)
-
-
-def check_assertions(assertions: Iterable[Assertion], values: Values, happening: Happening) -> None:
-    """A failed assertion of level error ends the run; one of level warning is told once."""
-    for assertion in assertions:
-        if evaluate(assertion.condition, values) != 0.0:
-            continue
-        t = float(values.t)
-        if assertion.level == "warning":
-            happening.warnings.append(
-                warning("run/assert", assertion.message, assertion.span, component=assertion.component)
-            )
-            continue
-        raise SimulationError(
-            error(
-                "run/assert",
-                assertion.message,
-                assertion.span,
-                label=f"failed at t = {t:.9g}",
-                component=assertion.component,
-            ),
-            t,
-        )
-
-
-def parameter_assertions(system: System, values: Values) -> list[Diagnostic]:
-    """Assertions on parameters alone: a wrong model, known before the run."""
-    found = list[Diagnostic]()
-    for assertion in system.assertions:
-        if all(leaf[0] == "p" for leaf in leaves(assertion.condition)) and not evaluate(assertion.condition, values):
-            make = error if assertion.level == "error" else warning
-            found.append(make("run/assert", assertion.message, assertion.span, component=assertion.component))
-    return found

@@ -10,10 +10,12 @@ from bglang.diagnostics import Diagnostic, SimulationError, SourceError, error, 
 from bglang.equations.system import column, state_names
 from bglang.results.record import Audit, Event, Stats
 from bglang.results.result import Result
+from bglang.solve.assertions import parameter_assertions
 from bglang.solve.audit import EnergyMeter
 from bglang.solve.clock import Clock
 from bglang.solve.consistent import Instant
-from bglang.solve.events import EventHandler, Happening, chattering, parameter_assertions
+from bglang.solve.events import EventHandler, chattering
+from bglang.solve.happening import Happening
 from bglang.solve.initialise import initialise
 from bglang.solve.model import Array
 from bglang.solve.modes import Modes
