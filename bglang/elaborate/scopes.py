@@ -405,7 +405,8 @@ class InstanceScope:
             return None
         if self.instance is not None and self.instance.body.broken:
             return POISON
-        text, hint = f"there is no `{part.ident}` here", did_you_mean(part.ident, self.names())
+        text = f"there is no `{part.ident}` here"
+        hint = did_you_mean(part.ident, self.declared()) or did_you_mean(part.ident, self.names())
         reason = ""
         if self.instance is None and hides(self.ctx, self.definition, part.ident):
             text = f"the function `{self.definition.name}` does not see `{part.ident}`"
@@ -416,7 +417,11 @@ class InstanceScope:
 
     def names(self) -> set[str]:
         """Everything that can be named here."""
-        names = set(NAMES) | set(self.own or ())
+        return self.declared() | set(NAMES) | self.definition.visible()
+
+    def declared(self) -> set[str]:
+        """What the model itself declares here and around."""
+        names = set(self.own or ())
         frame = self.frame
         while frame is not None:
             names.add(frame.ident)
@@ -425,7 +430,7 @@ class InstanceScope:
         while instance is not None:
             names |= instance.names()
             instance = instance.lexical
-        return names | self.definition.visible()
+        return names
 
     def no_such(self, thing: Any, part: ast.Part, name: ast.Name) -> None:
         body = getattr(thing, "body", None) or getattr(getattr(thing, "inner", None), "body", None)
