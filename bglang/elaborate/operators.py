@@ -35,7 +35,9 @@ def operation(op: str, args: Sequence[Any], span: Span) -> Expr:
         left, right = args
         if isinstance(left, tuple) and left[0] == "*" and isinstance(right, tuple):
             return (*left, right)
-        return product(args)
+        return _kept_one(left, right) or product(args)
+    if op == "/" and args[1] == 1.0 and isinstance(args[0], tuple):
+        return ("/", args[0], 1.0)
     if op == "neg":
         return _negative(args[0])
     if op == "not" and args[0][0] == "not":
@@ -46,8 +48,20 @@ def operation(op: str, args: Sequence[Any], span: Span) -> Expr:
     return call(op, *args)
 
 
+def _kept_one(left: Any, right: Any) -> Expr | None:
+    """`1*f` as it is written: a plain number makes the unit of a product unknown, also a one."""
+    number, other = (right, left) if isinstance(left, tuple) else (left, right)
+    if number not in (1.0, -1.0) or not isinstance(other, tuple):
+        return None
+    if other[0] != "*":
+        return ("*", number, other)
+    return ("*", number, *other[1:]) if isinstance(other[1], tuple) else ("*", number * other[1], *other[2:])
+
+
 def _sum(op: str, left: Expr, right: Expr) -> Expr:
     """A chain of sums and differences is one long sum: evaluated in the same order, but not deep."""
+    if op == "-" and left == 0.0 and isinstance(right, tuple):
+        return _negative(right)
     if right == 0.0 or not isinstance(left, tuple) or left[0] not in ("+", "-"):
         return total((left, right)) if op == "+" else call("-", left, right)
     terms = left[1:] if left[0] == "+" else (left[1], _negative(left[2]))
@@ -57,7 +71,7 @@ def _sum(op: str, left: Expr, right: Expr) -> Expr:
 def _negative(e: Expr) -> Expr:
     """A leading number takes the sign."""
     if isinstance(e, tuple) and e[0] == "*" and not isinstance(e[1], tuple):
-        return product((-e[1], *e[2:]))
+        return ("*", -e[1], *e[2:])
     return neg(e)
 
 

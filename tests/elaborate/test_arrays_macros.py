@@ -140,7 +140,7 @@ def test_arrays_in_equations() -> None:
     assert equations(g) == [
         "x[1] = c[1].q",
         "x[2] = c[2].q",
-        "y[1] = j[1].f",
+        "y[1] = *(1, j[1].f)",
         "y[2] = *(2, j[2].f)" if "y[2] = *(2, j[2].f)" in equations(g) else "y[2] = *(j[2].f, 2)",
         "z = +(*(c[1].e, x[1]), *(c[2].e, x[2]))",
     ]

@@ -97,10 +97,12 @@ def test_variability() -> None:
 
 def test_neutral_operands_vanish() -> None:
     s = scope()
-    for text in ("x + 0", "1*x", "x/1", "x^1", "-(-x)", "x - 0", "if true then x else y"):
+    for text in ("x + 0", "x^1", "-(-x)", "x - 0", "if true then x else y"):
         assert value_of(text, s).item == X, text
     assert value_of("x + y + x", s).item == ("+", X, ("v", "y"), X)
     assert value_of("-(2*x)", s).item == ("*", -2.0, X)
+    assert value_of("1*x", s).item == ("*", 1.0, X), "a plain number makes the unit unknown"
+    assert value_of("x*y*1", s).item == ("*", 1.0, X, ("v", "y")) and value_of("x/1", s).item == ("/", X, 1.0)
 
 
 # --- arrays ---------------------------------------------------------------------------------------------------------
@@ -181,7 +183,7 @@ def test_slices() -> None:
     assert s.structural == {"n"}
     assert value_of("K[:, 2]", s).items == (("p", "K[1,2]"), ("p", "K[2,2]"))
     assert value_of("K[2]", s).items == (("p", "K[2,1]"), ("p", "K[2,2]"))
-    assert value_of("{v[i]*i for i in 1:2}", s).items == (V[0], ("*", 2.0, V[1]))
+    assert value_of("{v[i]*i for i in 1:2}", s).items == (("*", 1.0, V[0]), ("*", 2.0, V[1]))
     assert value_of("sum(v[i + 1] for i in 0:2)", s).item == ("+", *V)
 
 

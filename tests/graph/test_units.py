@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import bglang
 from bglang.graph.units import ONE, Unit, UnknownUnit, factor_hint, parse_unit, spell
 
 
@@ -103,3 +104,12 @@ def test_products_multiply(factors: list[tuple[str, int]]) -> None:
         expected = expected * parse_unit(name) ** power
     assert parse_unit(text).fits(expected)
     assert parse_unit(f"1/({text})").fits(ONE / expected)
+
+
+@pytest.mark.parametrize("law", ["1*f", "f*1", "f/1", "1^2*f", "-1*f", "2*f/2"])
+def test_a_plain_number_makes_a_product_fit_whatever_it_is(law: str) -> None:
+    """Rule 1 of the language: also a one, which changes no value."""
+    text = "model A Electrical.Capacitor c(C = 1); J1 i; R r(e = LAW); bonds i -> c, r; end A;"
+    bglang.loads(text.replace("LAW", law)).compile()
+    with pytest.raises(bglang.SourceError, match="unit"):
+        bglang.loads(text.replace("LAW", "f")).compile()
