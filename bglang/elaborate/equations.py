@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 
-from bglang.diagnostics import Report, error
+from bglang.diagnostics import Diagnostic, Report, error
 from bglang.elaborate.components import a
 from bglang.elaborate.expansion import chosen
 from bglang.elaborate.expressions import Translator, translate
@@ -10,7 +10,7 @@ from bglang.elaborate.functions import execute
 from bglang.elaborate.protocol import Fault
 from bglang.elaborate.scopes import Frame, InstanceScope
 from bglang.elaborate.sizes import iterations
-from bglang.elaborate.values import PARAMETER, Value, describe
+from bglang.elaborate.values import CONTINUOUS, DISCRETE, PARAMETER, Value, describe
 from bglang.expr import Expr, call
 from bglang.graph import ir
 from bglang.records import dataclass, field
@@ -20,11 +20,12 @@ from bglang.syntax import ast
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """`left = right`, scalar."""
+    """`left = right`, scalar; `smooth` where the left is discrete, but the right varies between events."""
 
     left: Expr
     right: Expr
     span: Span
+    smooth: bool = False
 
 
 @dataclass(slots=True)
@@ -36,13 +37,19 @@ class Collected:
     whens: list[ir.When] = field(default_factory=list[ir.When])
     assertions: list[ir.Assertion] = field(default_factory=list[ir.Assertion])
     assigned: set[str] = field(default_factory=set[str])
+    smooth: list[tuple[str, Span]] = field(default_factory=list[tuple[str, Span]])
 
 
 def collect(items: Iterable[tuple[ast.Item, str, InstanceScope]]) -> Collected:
     """All equations of the model."""
     found = Collected()
+    report: Report | None = None
     for node, section, scope in items:
         _Collector(found, section == "initial equation").add(node, scope, ())
+        report = scope.ctx.report
+    for name, span in found.smooth:
+        if report is not None and name not in found.assigned:
+            report.add(not_stepwise(name, span))
     return found
 
 
@@ -58,6 +65,8 @@ class _Collector:
             target = self.found.initial if self.initial else self.found.equations
             for pair in equation_pairs(node, scope):
                 target.append(ir.Equation(pair.left, pair.right, component, pair.span))
+                if pair.smooth and not self.initial and isinstance(pair.left, tuple) and pair.left[0] == "v":
+                    self.found.smooth.append((str(pair.left[1]), pair.span))
         elif isinstance(node, ast.ForBlock):
             for place in loop_scopes(node, scope):
                 for item in node.body:
@@ -144,7 +153,8 @@ def equation_pairs(node: ast.Equation, scope: InstanceScope) -> list[Pair]:
     if left is None or right is None or not comparable(left, right, node.span, report):
         return []
     scope.ctx.count(len(left.items), node.span)
-    return [Pair(x, y, node.span) for x, y in zip(left.items, right.items, strict=True)]
+    smooth = right.variability == CONTINUOUS and left.variability == DISCRETE and left.type == "Real"
+    return [Pair(x, y, node.span, smooth) for x, y in zip(left.items, right.items, strict=True)]
 
 
 def tuple_pairs(node: ast.Equation, left: ast.Tuple, scope: InstanceScope) -> list[Pair]:
@@ -172,6 +182,16 @@ def tuple_pairs(node: ast.Equation, left: ast.Tuple, scope: InstanceScope) -> li
         if found is not None and comparable(found, value, node.span, report):
             pairs += [Pair(x, y, node.span) for x, y in zip(found.items, value.items, strict=True)]
     return pairs
+
+
+def not_stepwise(name: str, span: Span) -> Diagnostic:
+    return error(
+        "equations/discrete",
+        f"`{name}` is discrete, but what it is set equal to varies between events",
+        span,
+        reason="A discrete variable keeps its value between events and changes only at them.",
+        hint=f"remove `discrete` from its declaration, or assign it in a `when`: `when … then {name} = …; end when;`.",
+    )
 
 
 def comparable(left: Value, right: Value, span: Span, report: Report) -> bool:

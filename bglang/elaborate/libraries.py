@@ -137,8 +137,11 @@ class Libraries:
         return id(item) in self._broken_imports
 
     def similar(self, ident: str) -> list[str]:
-        """Full names of classes in the packages at the top of the libraries, for a name without its package."""
-        packages = ((name, self.top.own(name)) for name in sorted(self.library_names()))
+        """Full names of classes in the packages at the top of the libraries, for a name without its package.
+
+        Their files are read apart: the model names none of them, so mistakes in them are no news to its reader."""
+        apart = Libraries(self.roots, Report(), self._parse, self.limits, texts=self._texts)
+        packages = ((name, apart.top.own(name)) for name in sorted(self.library_names()))
         held = {name: package.class_names() for name, package in packages if isinstance(package, Definition)}
         every = set().union(*held.values())
         meant = ident if ident in every else suggest(ident, every)

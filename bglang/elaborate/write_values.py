@@ -5,8 +5,9 @@ from collections.abc import Set
 from bglang.diagnostics import error
 from bglang.elaborate.attributes import component_attributes
 from bglang.elaborate.components import ValueComponent
+from bglang.elaborate.equations import not_stepwise
 from bglang.elaborate.output import Output
-from bglang.elaborate.values import PARAMETER
+from bglang.elaborate.values import CONTINUOUS, PARAMETER
 from bglang.graph import ir
 from bglang.source import Span
 
@@ -65,6 +66,8 @@ def write_variables(component: ValueComponent, output: Output, assigned: Set[str
     binding = component.binding() if bound is not None else None
     span = binding.span if binding is not None else declarator.span
     owner = component.owner.name
+    if component.role == "discrete" and bound is not None and bound.variability == CONTINUOUS:
+        output.report.add(not_stepwise(component.name, span))
     for place, name in enumerate(component.flat_names()):
         row = rows[place]
         discrete = component.type != "Real" or component.role == "discrete" or name in assigned

@@ -49,6 +49,15 @@ def test_libraries_by_option_and_environment(tmp_path: Path, monkeypatch: pytest
     assert value(load_model(model), "b.R") == "14"
 
 
+def test_broken_files_beside_the_model_do_not_speak_for_it(tmp_path: Path) -> None:
+    """A class that is not found is looked for in every file beside the model, whose mistakes are another matter."""
+    write(tmp_path, {"draft.bg": "model Draft R r(", "m.bg": "model M Inductor l(L = 1); end M;"})
+    with pytest.raises(SourceError) as caught:
+        load_model(tmp_path / "m.bg")
+    assert [d.message for d in caught.value.diagnostics] == ["there is no class `Inductor`"]
+    assert "`Electrical.Inductor`" in caught.value.diagnostics[0].hint
+
+
 def test_installed_packages_advertise_libraries(tmp_path: Path) -> None:
     site = write(
         tmp_path / "site",
