@@ -7,7 +7,6 @@ import numpy as np
 from bglang.diagnostics import SimulationError, error
 from bglang.solve.consistent import Consistency, Instant
 from bglang.solve.explain import first_span, labels, not_finite, those_of, worst_rows
-from bglang.solve.initialise import margin
 from bglang.solve.model import Array, Matrix
 from bglang.solve.newton import homotopy, newton
 
@@ -65,7 +64,7 @@ def _reach(run: "Run", goal: float) -> tuple[Instant, list[int]]:
 
 
 def _wrong(run: "Run", at: Instant) -> list[int]:
-    zone = margin(run.model, at, run.handler.scale, 1e-13)
+    zone = run.modes.margin(run.model, at, run.handler.scale, 1e-13)
     timed = {run.modes.owner[r] for r in run.clock.roots}
     return [k for k in run.modes.contradicted(run.model, at, zone) if k not in timed]
 

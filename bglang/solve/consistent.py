@@ -177,8 +177,16 @@ class Consistency:
             y = at.y + step
             values, slopes = self.model.positions(at.t, y, at.d, at.z)
             rest = values[sorts.pinned]
-            return Outcome(y + Factors(slopes[sorts.pinned], self.scale)(-rest), True, rest, 1, False)
+            y = y + Factors(slopes[sorts.pinned], self.scale)(-rest)
+            if not sorts.stiff or self._laws_hold(replace(at, y=y), sorts):
+                return Outcome(y, True, rest, 1, False)
         return self._impulse(at, held, sorts)
+
+    def _laws_hold(self, at: Instant, sorts: Sorts) -> bool:
+        """Whether the laws besides the pins hold: storages that depend on each other agree."""
+        f = self.model.residual(at.t, at.y, at.d, at.z)[sorts.laws]
+        f_y, _ = self.jacobian(at.t, at.y, at.d, at.z)
+        return bool(holds(f, f_y[sorts.laws], at.y, self.scale, 1e-12).all())
 
     def _sums(self, at: Instant, after: Array) -> Array:
         """F_d (y+ - y-), with F_d in the middle: exact where it is linear in y."""

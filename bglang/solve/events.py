@@ -19,7 +19,6 @@ from bglang.solve.assertions import check_assertions
 from bglang.solve.consistent import Consistency, Instant
 from bglang.solve.explain import first_span, listed, those_of, worst_rows
 from bglang.solve.happening import Happening
-from bglang.solve.initialise import margin
 from bglang.solve.model import Array, Flags
 from bglang.solve.modes import STICK, Modes
 from bglang.solve.problem import Problem
@@ -43,7 +42,9 @@ class EventHandler:
         self.model = problem.model
         self.scale = scale
         self.consistency = Consistency(self.model, scale)
-        self._storages = np.array([kind != "algebraic" for kind in column(self.system.unknowns, "kind")], dtype=bool)
+        kinds = column(self.system.unknowns, "kind")
+        self._storages = np.array([kind != "algebraic" for kind in kinds], dtype=bool)
+        self._depends = "dependent" in kinds
         self._conditions: list[list[list[bool]]] = []
         rows = self.system.rows
         self._bound = self._idle = False
@@ -67,7 +68,6 @@ class EventHandler:
         self._switches = np.array([k for k in modes.continuous if modes.modes[k].kind == "relation"], dtype=np.intp)
         self._switch_roots = np.array([modes.first[k] for k in self._switches], dtype=np.intp)
         self._strict = np.array([modes.modes[k].strict for k in self._switches], dtype=bool)
-        kinds = column(self.system.unknowns, "kind")
         self._of_states = np.array(
             [all(leaf[0] != "y" or kinds[leaf[1]] != "algebraic" for leaf in leaves(g))
              for mode in modes.modes for g in mode.roots], dtype=bool,
@@ -90,7 +90,7 @@ class EventHandler:
         self._bound = self.consistency.bound
         self._zone[:] = 0.0
         self._crossings = ()
-        happening = Happening(at)
+        happening = Happening(at, at)
         z = at.z.copy()
         z[list(samples)] = 1.0
         if samples:
@@ -102,10 +102,10 @@ class EventHandler:
 
     def at_event(self, left: Instant, roots: Sequence[int], samples: Sequence[int]) -> Happening:
         """Roots crossed and samples due at one instant."""
-        happening = Happening(left)
-        self._zone[:] = 0.0
-        if self._bound:
+        if self._bound or self._depends:
             left = self._lawful(left)
+        happening = Happening(left, left)
+        self._zone[:] = 0.0
         self._crossings, self._acted = self._turning.crossings(left, roots), False
         z = left.z.copy()
         if roots:
@@ -125,12 +125,13 @@ class EventHandler:
 
     def at_end(self, at: Instant) -> Happening:
         """`terminal()` is true at the end of the run."""
-        happening = Happening(at)
+        happening = Happening(at, at)
         self._act(happening, at, terminal=True)
         return happening
 
     def _lawful(self, left: Instant) -> Instant:
-        """The left limit with the states where the laws that bind them say."""
+        """The left limit with the states where the laws that bind them say, in the modes before the event: what
+        they are off there is the error of the run, not a jump."""
         outcome = self.consistency.values(left, left.z, {})
         moved = np.max(np.abs(outcome.u - left.y) / np.maximum(np.abs(left.y), self.scale), initial=0.0)
         return replace(left, y=outcome.u) if outcome.converged and moved <= 100.0 * self.problem.tol else left
@@ -217,7 +218,7 @@ class EventHandler:
         y, d, z, g, zone = self._looked
         if y is not at.y or d is not at.d or not np.array_equal(z, at.z):
             g = self.model.roots(at.t, at.y, at.d, at.z)
-            zone = np.maximum(margin(self.model, at, self.scale, NEAR, g), self._zone)
+            zone = np.maximum(self.modes.margin(self.model, at, self.scale, NEAR, g), self._zone)
             self._looked = (at.y, at.d, at.z, g, zone)
         return g, zone
 

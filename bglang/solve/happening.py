@@ -11,9 +11,10 @@ from bglang.solve.zeno import PileUp
 
 @dataclass(slots=True)
 class Happening:
-    """What came of an event: the instant after it, the log, whether values jumped, whether the run ends, and after what
-    time a root that was turned back comes again."""
+    """What came of an event: the left limit as the laws have it, the instant after it, the log, whether values jumped,
+    whether the run ends, and after what time a root that was turned back comes again."""
 
+    left: Instant
     at: Instant
     log: list[Event] = field(default_factory=list[Event])
     jumped: bool = False

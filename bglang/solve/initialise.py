@@ -10,7 +10,7 @@ from bglang.results.record import Event
 from bglang.solve.consistent import Consistency, Instant
 from bglang.solve.explain import first_span, labels, listed, not_finite, those_of, worst_rows
 from bglang.solve.initial_problem import InitialProblem
-from bglang.solve.model import Array, Model
+from bglang.solve.model import Array
 from bglang.solve.modes import Modes
 from bglang.solve.newton import Outcome, homotopy, newton
 from bglang.solve.problem import Problem
@@ -29,18 +29,6 @@ class Started:
     problem: Problem
     at: Instant
     notes: tuple[Event, ...]
-
-
-def margin(model: Model, at: Instant, scale: Array, part: float, g: Array | None = None) -> Array:
-    """How much the root functions (`g`: their values, if known) move when every unknown moves by a small part of its
-    size."""
-    if g is None:
-        g = model.roots(at.t, at.y, at.d, at.z)
-    step = part * np.maximum(np.abs(at.y), scale)
-    moved = np.maximum(
-        np.abs(model.roots(at.t, at.y + step, at.d, at.z) - g), np.abs(model.roots(at.t, at.y - step, at.d, at.z) - g)
-    )
-    return 4.0 * np.where(np.isfinite(moved), moved, 0.0) + 1e-300
 
 
 def first_modes(problem: Problem, modes: Modes) -> Array:
@@ -81,7 +69,7 @@ def _consistent(problem: Problem, plan: Plan, modes: Modes, z: Array) -> tuple[P
         if at is None:
             return None
         scale = problem.sizes(at.y)
-        wrong = modes.contradicted(trial_problem.model, at, margin(trial_problem.model, at, scale, 1e-13))
+        wrong = modes.contradicted(trial_problem.model, at, modes.margin(trial_problem.model, at, scale, 1e-13))
         found[z.tobytes()] = trial_problem
         guess[:] = at.y
         moved = float(np.max(np.abs(at.y - problem.starts)[storages] / scale[storages], initial=0.0))

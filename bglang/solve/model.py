@@ -80,6 +80,18 @@ class Model(Protocol):
         """The Jacobian as arrays."""
         ...
 
+    def residual_rows(self, t: Array, y: Array, d: Array, z: Array) -> Array:
+        """F in many points that share their modes."""
+        ...
+
+    def residual_t_rows(self, t: Array, y: Array, d: Array, z: Array) -> Array:
+        """The partial derivative of F by time in many points that share their modes."""
+        ...
+
+    def jacobian_rows(self, t: Array, y: Array, d: Array, z: Array) -> tuple[Array, Array]:
+        """The Jacobian as arrays (points x rows x unknowns) in many points that share their modes."""
+        ...
+
 
 def table_blocks(system: System, p: Array) -> dict[str, Block]:
     """The tables with numbers, in the form that evaluators read."""
@@ -168,6 +180,16 @@ class ReferenceModel:
     def dense_jacobian(self, t: float, y: Array, d: Array, z: Array) -> tuple[Array, Array]:
         f_y, f_d = self.jacobian(t, y, d, z)
         return f_y.toarray(), f_d.toarray()
+
+    def residual_rows(self, t: Array, y: Array, d: Array, z: Array) -> Array:
+        return np.stack([self.residual(*point, z) for point in zip(t, y, d, strict=True)])
+
+    def residual_t_rows(self, t: Array, y: Array, d: Array, z: Array) -> Array:
+        return np.stack([self.residual_t(*point, z) for point in zip(t, y, d, strict=True)])
+
+    def jacobian_rows(self, t: Array, y: Array, d: Array, z: Array) -> tuple[Array, Array]:
+        both = [self.dense_jacobian(*point, z) for point in zip(t, y, d, strict=True)]
+        return np.stack([f_y for f_y, _ in both]), np.stack([f_d for _, f_d in both])
 
     def _all(self, expressions: Sequence[Expr], at: Values) -> Array:
         return np.array([evaluate(e, at) for e in expressions], dtype=np.float64)

@@ -15,6 +15,7 @@ from bglang.expr import leaves
 from bglang.expr.evaluate import Values, evaluate, find_piece
 from bglang.results.record import Event
 from bglang.solve.consistent import Instant
+from bglang.solve.margins import Margins
 from bglang.solve.model import Array, Model
 
 STICK = 0.0
@@ -39,6 +40,8 @@ class Modes:
         self.needs_rates = any(
             leaf[0] == "d" for m in self.modes for e in (*m.roots, *m.arguments) for leaf in leaves(e)
         )
+
+        self._margins = Margins(system)
 
     def of(self, k: int) -> slice:
         """The root functions of a mode."""
@@ -72,6 +75,13 @@ class Modes:
         if mode.kind == "floor":
             return float(np.floor(x))
         return float(find_piece(x, model.tables[mode.table]))
+
+    def margin(self, model: Model, at: Instant, scale: Array, part: float, g: Array | None = None) -> Array:
+        """How much the root functions (`g`: their values, if known) move when unknowns move by a small part of their
+        size."""
+        if g is None:
+            g = model.roots(at.t, at.y, at.d, at.z)
+        return self._margins(model, at.t, at.y, at.d, at.z, part * np.maximum(np.abs(at.y), scale), g)
 
     # --- contradictions ---------------------------------------------------------------------------------------------
 

@@ -143,6 +143,23 @@ class NativeModel:
         shape = (pattern.rows, pattern.columns)
         return both[0].reshape(shape), both[1].reshape(shape)
 
+    def residual_rows(self, t: Array, y: Array, d: Array, z: Array) -> Array:
+        return self._many("residual", t, y, d, z)
+
+    def residual_t_rows(self, t: Array, y: Array, d: Array, z: Array) -> Array:
+        return self._many("residual_t", t, y, d, z)
+
+    def jacobian_rows(self, t: Array, y: Array, d: Array, z: Array) -> tuple[Array, Array]:
+        data, pattern = self._many("jacobian", t, y, d, z), self._pattern
+        both = np.zeros((len(t), 2, pattern.rows * pattern.columns))
+        both[:, :, self._place] = data.reshape(len(t), 2, pattern.nnz)
+        shape = (len(t), pattern.rows, pattern.columns)
+        return both[:, 0].reshape(shape), both[:, 1].reshape(shape)
+
+    def _many(self, name: str, t: Array, y: Array, d: Array, z: Array) -> Array:
+        """A kernel in many points that share their modes."""
+        return self.kernels.native(name).rows(t, y, d, self.whole, np.broadcast_to(z, (len(t), len(z))))
+
     def positions(self, t: float, y: Array, d: Array, z: Array) -> tuple[Array, Matrix]:
         pattern = self.compiled.program.patterns["position_jacobian"]
         values = self._call("position")(t, y, d, z)

@@ -151,9 +151,9 @@ class Run:
             self.handler.grow(left.y)
             happening = self.handler.at_event(left, roots, samples)
             self.stats.events += 1
-            self.recorder.event(left, happening.at)
+            self.recorder.event(happening.left, happening.at)
             if self.meter is not None:
-                self.meter.event(left, happening.at)
+                self.meter.event(happening.left, happening.at)
             self._take(happening)
             changed = [self.modes.owner[r] for r in roots] or samples
             pile = self.watch.note(left.t, dict.fromkeys(changed), self.modes.timed) or happening.pile

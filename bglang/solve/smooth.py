@@ -10,7 +10,6 @@ from bglang.equations.system import column
 from bglang.solve.consistent import Instant
 from bglang.solve.events import NEAR
 from bglang.solve.failure import explain_failure
-from bglang.solve.initialise import margin
 from bglang.solve.integrators import Integrator, Settings, Status, make_integrator
 from bglang.solve.method import choose
 from bglang.solve.model import Array
@@ -210,7 +209,7 @@ class SmoothRun:
         if not meant:
             return roots
         g = self.model.roots(left.t, left.y, left.d, left.z)
-        zone = margin(self.model, left, self.run_.handler.scale, NEAR)
+        zone = self.modes.margin(self.model, left, self.run_.handler.scale, NEAR, g)
         roots += [r for r, sign in meant.items() if sign * g[r] < -zone[r] and r not in roots]
         if not roots:
             self._loose, self._meant = self._loose[:0], self._meant[:0]

@@ -41,10 +41,9 @@ def steady_state(problem: Problem, plan: Plan, modes: Modes, z: Array) -> tuple[
         at = solver.solve(z)
         if at is None:
             return None
-        from bglang.solve.initialise import margin
 
         scale = problem.sizes(at.y)
-        wrong = modes.contradicted(problem.model, at, margin(problem.model, at, scale, 1e-13))
+        wrong = modes.contradicted(problem.model, at, modes.margin(problem.model, at, scale, 1e-13))
         solver.guess = at.y.copy()
         return Trial(at.z, at.y, at.d, wrong, float(np.max(np.abs(at.y - problem.starts) / scale, initial=0.0)))
 

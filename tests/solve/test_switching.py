@@ -225,3 +225,18 @@ def test_two_sources_that_contradict_at_an_event_end_the_run() -> None:
             bonds a -> j -> s; j -> b; end M;"""
         )
     assert caught.value.time == 0.5
+
+
+def test_balls_that_touch_pass_their_blow_on_in_one_event() -> None:
+    """What rounding leaves between balls at rest is no further blow."""
+    result = bglang.loads(
+        """model M J1 a, b, c; I m1(I=1, p(start=1)), m2(I=1), m3(I=1); Real x1(start=0), x2(start=1), x3(start=1);
+        discrete Integer blows(start=0);
+        bonds a -> m1; b -> m2; c -> m3;
+        equation der(x1) = a.f; der(x2) = b.f; der(x3) = c.f;
+        when x1 > x2 then reinit(m1.p, m2.p); reinit(m2.p, m1.p); blows = pre(blows) + 1; end when;
+        when x2 > x3 then reinit(m2.p, m3.p); reinit(m3.p, m2.p); end when; end M;"""
+    ).simulate(stop=4, tol=1e-9)
+    assert result["blows"][-1] == 1
+    assert result["m3.p"][-1] == pytest.approx(1.0, rel=1e-12)
+    assert result["x2"][-1] == pytest.approx(1.0, rel=1e-9)
