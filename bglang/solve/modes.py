@@ -6,6 +6,7 @@ the event iteration found stays.
 """
 
 from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,8 +16,10 @@ from bglang.expr import leaves
 from bglang.expr.evaluate import Values, evaluate, find_piece
 from bglang.results.record import Event
 from bglang.solve.consistent import Instant
-from bglang.solve.margins import Margins
 from bglang.solve.model import Array, Model
+
+if TYPE_CHECKING:
+    from bglang.solve.margins import Margins
 
 STICK = 0.0
 SLIDE = "slide"
@@ -41,7 +44,8 @@ class Modes:
             leaf[0] == "d" for m in self.modes for e in (*m.roots, *m.arguments) for leaf in leaves(e)
         )
 
-        self._margins = Margins(system)
+        self._system = system
+        self._margins: "Margins | None" = None
 
     def of(self, k: int) -> slice:
         """The root functions of a mode."""
@@ -81,6 +85,10 @@ class Modes:
         size."""
         if g is None:
             g = model.roots(at.t, at.y, at.d, at.z)
+        if self._margins is None:
+            from bglang.solve.margins import Margins
+
+            self._margins = Margins(self._system)
         return self._margins(model, at.t, at.y, at.d, at.z, part * np.maximum(np.abs(at.y), scale), g)
 
     # --- contradictions ---------------------------------------------------------------------------------------------
