@@ -45,7 +45,7 @@ class Modes:
         )
 
         self._system = system
-        self._margins: "Margins | None" = None
+        self._margins: Margins | None = None
 
     def of(self, k: int) -> slice:
         """The root functions of a mode."""
@@ -83,6 +83,8 @@ class Modes:
     def margin(self, model: Model, at: Instant, scale: Array, part: float, g: Array | None = None) -> Array:
         """How much the root functions (`g`: their values, if known) move when unknowns move by a small part of their
         size."""
+        if not self.owner:
+            return np.zeros(0)
         if g is None:
             g = model.roots(at.t, at.y, at.d, at.z)
         if self._margins is None:
