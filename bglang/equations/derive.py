@@ -28,6 +28,7 @@ from bglang.equations.signals import add_signals, solve_open
 from bglang.equations.starts import read_initial, settle_starts
 from bglang.equations.structure import add_structure
 from bglang.equations.system import Row, System
+from bglang.equations.watched_tables import watch_tables
 from bglang.expr import call
 from bglang.graph.ir import BondGraph
 from bglang.records import replace
@@ -75,6 +76,8 @@ def _derive(graph: BondGraph, causality: Causality, report: Report) -> System:
     outputs, powers = list_outputs(draft, inliner)
     audit = list_audit(draft, maker, inliner, powers)
     modes, whens, assertions = discrete.finish(inliner)
+    tables = tuple(maker.parameters.renumber_table(table) for table in maker.modes.tables.values())
+    modes, watched = watch_tables(tables, rows, outputs, modes)
     made = System(
         name=graph.name,
         unknowns=unknowns,
@@ -83,10 +86,10 @@ def _derive(graph: BondGraph, causality: Causality, report: Report) -> System:
         parameters=tuple(maker.parameters.entries),
         modes=modes,
         whens=whens,
-        assertions=assertions,
+        assertions=(*assertions, *watched),
         outputs=outputs,
         audit=audit,
-        tables=tuple(maker.parameters.renumber_table(table) for table in maker.modes.tables.values()),
+        tables=tables,
         experiment=graph.experiment,
     )
     return free_prescribed(made)

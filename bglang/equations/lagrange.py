@@ -29,6 +29,7 @@ from bglang.equations.signals import add_signals, solve_open
 from bglang.equations.starts import read_initial, settle_starts
 from bglang.equations.structure import add_structure
 from bglang.equations.system import Row, System, Unknown
+from bglang.equations.watched_tables import watch_tables
 from bglang.expr import map_leaves, neg
 from bglang.expr.walk import leaf_set
 from bglang.graph.ir import (
@@ -360,6 +361,8 @@ class _Deriver:
         outputs, powers = list_outputs(draft, inliner)
         audit = list_audit(draft, maker, inliner, powers)
         modes, whens, assertions = discrete.finish(inliner)
+        tables = tuple(maker.parameters.renumber_table(table) for table in maker.modes.tables.values())
+        modes, watched = watch_tables(tables, rows, outputs, modes)
         made = System(
             name=draft.graph.name,
             unknowns=unknowns,
@@ -368,10 +371,10 @@ class _Deriver:
             parameters=tuple(maker.parameters.entries),
             modes=modes,
             whens=whens,
-            assertions=assertions,
+            assertions=(*assertions, *watched),
             outputs=tuple(o for o in outputs if not o.name.startswith(ARTIFICIAL)),
             audit=tuple(item for item in audit if not item.element.startswith(ARTIFICIAL)),
-            tables=tuple(maker.parameters.renumber_table(table) for table in maker.modes.tables.values()),
+            tables=tables,
             experiment=draft.graph.experiment,
         )
         return free_prescribed(made)

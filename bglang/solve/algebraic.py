@@ -20,8 +20,8 @@ def run_algebraic(run: "Run") -> None:
     times = run.grid[run.grid > run.at.t]
     run.recorder.sink(np.array([run.at.t]), run.at.y[None, :], run.at.d[None, :])
     k = 0
+    appointment = run.clock.next(run.at.t, run.at.z)
     while k < len(times):
-        appointment = run.clock.next(run.at.t, run.at.z)
         goal = min(float(times[k]), appointment.t)
         left, crossed = _reach(run, goal)
         if crossed:
@@ -29,6 +29,7 @@ def run_algebraic(run: "Run") -> None:
             run.at = left
             if not run.event(left, roots, ()):
                 return
+            appointment = run.clock.next(run.at.t, run.at.z)
             continue
         run.at = left
         run.progress(left.t)
@@ -36,6 +37,7 @@ def run_algebraic(run: "Run") -> None:
             if not run.event(left, list(appointment.roots), appointment.samples):
                 return
             left = run.at
+            appointment = run.clock.next(left.t, left.z)
         if goal == times[k]:
             run.recorder.sink(np.array([goal]), run.at.y[None, :], run.at.d[None, :])
             run.stats.steps += 1

@@ -71,9 +71,10 @@ class Clock:
         times = {r: self._root(r, t, z) for r in self._functions}
         ticks = {k: self._tick(start, interval, t, False) for k, (start, interval) in self._samples.items()}
         first = min([*times.values(), *ticks.values()], default=math.inf)
-        if first > self._stop:
+        if first > self._stop + self._merge:
             return Appointment(math.inf, (), ())
         near = first + self._merge
+        first = min(first, self._stop)  # 0.3 is the third tick of 0.1 though 3*0.1 lies behind it
         due = [r for r, at in times.items() if at <= near]
         return Appointment(first, self._leading(due), tuple(k for k, at in ticks.items() if at <= near))
 

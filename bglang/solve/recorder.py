@@ -73,8 +73,9 @@ class Recorder:
     and an event may lie there too: of rows at one grid time the last one counts, which holds the values after an
     event."""
 
-    def __init__(self, grid: Array, n: int, nz: int, *, rates: bool, events: bool):
-        self.grid, self.events = grid, events
+    def __init__(self, grid: Array, n: int, nz: int, *, rates: bool, events: bool, merge: float = 0.0):
+        """`merge`: a row so close before an event is at the event (0.3 is no instant before the third tick of 0.1)."""
+        self.grid, self.events, self.merge = grid, events, merge
         self.rows = Rows(n, nz, rates)
         self.nodes: Rows | None = Rows(n, nz, True)
         self.consumers: list[Consumer] = []
@@ -141,10 +142,11 @@ class Recorder:
         """An event between two smooth pieces."""
         self.commit()
         if self._pending is not None:
-            if self._pending[0] < left.t:
+            due = self._pending[0]
+            if due < left.t - self.merge:
                 self.flush()
-            elif self._pending[0] == left.t:  # the row at an event holds the values after it
-                self._pending = (left.t, after.y.copy(), after.d.copy())
+            elif due <= left.t:  # the row at an event holds the values after it
+                self._pending = None if self.events else (due, after.y.copy(), after.d.copy())
             else:
                 self._pending = None  # it lies behind the event and will come again
         self._keep_nodes(np.array([left.t]), left.y[None, :], left.d[None, :])
