@@ -89,7 +89,7 @@ ADVICE = {
     "mck/empty": Advice("", "check that this is the right file."),
     "mck/export": Advice("", "replace what is not linear, or keep the model as source."),
     "mck/force": Advice("", "each line of FORCE INFORMATION is `0` or `1` and a number."),
-    "mck/form": Advice("", "use the multiport form."),
+    "mck/form": Advice("", "use the multiport form, which takes any matrices."),
     "mck/heading": Advice("", "check that this is an MCK file."),
     "mck/keyword": Advice("", "check the spelling; keywords are in capitals."),
     "mck/matrix": Advice("", "masses and stiffnesses are symmetric, and no motion has negative kinetic energy."),

@@ -33,7 +33,7 @@ def read_npz(path: Path, report: Report) -> MckFile | None:
         if key not in found:
             _fail(path, f"there is no array `{key}` in it, only {known}", report)
             return None
-    return _made(path, found, report)
+    return _made(dict.fromkeys(found, path), found, report)
 
 
 def read_matrix_market(paths: dict[str, Path], report: Report) -> MckFile | None:
@@ -44,7 +44,7 @@ def read_matrix_market(paths: dict[str, Path], report: Report) -> MckFile | None
         if values is None:
             return None
         found[key] = values
-    return _made(paths["M"], found, report)
+    return _made(paths, found, report)
 
 
 def _market(path: Path, report: Report) -> Matrix | None:
@@ -68,19 +68,23 @@ def _market(path: Path, report: Report) -> Matrix | None:
     return np.asarray(dense, dtype=np.float64)
 
 
-def _made(path: Path, found: dict[str, Matrix], report: Report) -> MckFile | None:
+def _made(paths: dict[str, Path], found: dict[str, Matrix], report: Report) -> MckFile | None:
     size = found["M"].shape[0] if found["M"].ndim == 2 else 0
     for key, values in found.items():
         if values.ndim != 2 or values.shape != (size, size) or not 1 <= size <= LIMIT or values.dtype.kind not in "fiu":
             shape = " by ".join(map(str, values.shape)) or "a scalar"
             wanted = f"{size} by {size} like the mass matrix" if key != "M" and size else "a square matrix"
-            _fail(path, f"the {NAMES[key].lower()} is {shape} of {values.dtype}, not {wanted}", report)
+            kind = "" if values.dtype.kind in "fiu" else f" of {values.dtype}"
+            what = NAMES[key].lower()
+            _fail(paths[key], f"the {what} is {shape}{kind}, not {wanted}{' of real numbers' if kind else ''}", report)
             return None
     found = {key: np.asarray(values, dtype=np.float64) for key, values in found.items()}
     problem = matrix_problem({NAMES[key]: values for key, values in found.items()})
     if problem:
-        _fail(path, problem, report)
+        key = next(key for key, name in NAMES.items() if name == problem.matrix)
+        _fail(paths[key], problem.message, report, entry=(problem.row + 1, problem.column + 1))
         return None
+    path = paths["M"]
     name = re.sub(r"\W", "_", path.stem) or "Imported"
     return MckFile(name, f"Matrices from {path.name}", (), found["M"], found.get("C"), found["K"], None)
 
@@ -89,12 +93,15 @@ def _plain(why: Exception) -> str:
     return str(why).strip().splitlines()[0] if str(why).strip() else type(why).__name__
 
 
-def _fail(path: Path, reason: str, report: Report) -> None:
-    """Report with the line, where the reader named one."""
+def _fail(path: Path, reason: str, report: Report, entry: tuple[int, int] | None = None) -> None:
+    """Report with the line that the reader named, or with that of an entry of a sparse matrix."""
     line = re.search(r"[Ll]ine (\d+)", reason)
     text = path.read_text("latin-1") if path.suffix.lower() == ".mtx" else ""
     source = Source(str(path), text)
     starts = source.line_starts()
     at = min(int(line.group(1)), len(starts)) if line else 1
+    if entry and text.startswith("%%MatrixMarket matrix coordinate"):
+        either = [[str(k) for k in pair] for pair in (entry, entry[::-1])]  # of a pair one may be absent, or implied
+        at = next((k for k in range(2, len(starts) + 1) if source.line(k).split()[:2] in either), at)
     span = Span(source, starts[at - 1], starts[at - 1] + len(source.line(at)))
     report.add(error("mck/matrix-file", f"`{path.name}` cannot be read as a matrix: {reason}", span))

@@ -292,7 +292,7 @@ def _checked(
         matrices["DAMPING MATRIX"] = damping
     problem = matrix_problem(matrices)
     if problem:
-        reader.fail("matrix", problem, Span(reader.source, 0, 0))
+        reader.fail("matrix", problem.message, _entry(reader, problem, len(mass)))
         return None
     forces = found.get("FORC")
     return MckFile(
@@ -301,23 +301,45 @@ def _checked(
     )  # fmt: skip
 
 
-def matrix_problem(matrices: dict[str, Matrix], mass_name: str = "MASS MATRIX") -> str:
+def _entry(reader: _Reader, problem: "MatrixProblem", dimension: int) -> Span:
+    """Where the number stands that is wrong; the file's matrices were read, so they are there."""
+    key = problem.matrix[:4]
+    reader.at = next(k for k, line in enumerate(reader.lines) if _command(line) == key) + 1
+    numbers = [span for word, span in _bracketed(reader, problem.matrix) if word != ";"]
+    return numbers[problem.row * dimension + problem.column]
+
+
+@dataclass(frozen=True, slots=True)
+class MatrixProblem:
+    """What is wrong with one of the matrices, and with which of its entries (counted from 0)."""
+
+    message: str
+    matrix: str
+    row: int
+    column: int
+
+
+def matrix_problem(matrices: dict[str, Matrix], mass_name: str = "MASS MATRIX") -> MatrixProblem | None:
     """Why these cannot be the matrices of a passive structure: not symmetric, not finite, indefinite mass."""
     for what, matrix in matrices.items():
-        if not np.isfinite(matrix).all():
-            return f"{what} holds a number that is not finite"
+        wrong = np.argwhere(~np.isfinite(matrix))
+        if len(wrong):
+            return MatrixProblem(f"{what} holds a number that is not finite", what, int(wrong[0][0]), int(wrong[0][1]))
         scale = np.abs(matrix).max() or 1.0
         worst = np.unravel_index(np.abs(matrix - matrix.T).argmax(), matrix.shape)
         difference = abs(matrix[worst] - matrix.T[worst])
         if difference > 1e-4 * scale:
             i, j = sorted(int(k) + 1 for k in worst)
             upper, lower = matrix[i - 1, j - 1], matrix[j - 1, i - 1]
-            return f"{what} is not symmetric: [{i},{j}] = {upper:g} but [{j},{i}] = {lower:g}"
+            text = f"{what} is not symmetric: [{i},{j}] = {upper:g} but [{j},{i}] = {lower:g}"
+            return MatrixProblem(text, what, j - 1, i - 1)
     mass = matrices[mass_name]
-    lowest = float(np.linalg.eigvalsh((mass + mass.T) / 2)[0])
-    if lowest < -1e-9 * np.abs(mass).max():
-        return f"{mass_name} is indefinite: its lowest eigenvalue is {lowest:g}, so a motion would have negative energy"
-    return ""
+    values, motions = np.linalg.eigh((mass + mass.T) / 2)
+    if values[0] < -1e-9 * np.abs(mass).max():
+        moved = int(np.abs(motions[:, 0]).argmax())
+        text = f"{mass_name} is indefinite: its lowest eigenvalue is {values[0]:g}, mostly of dof {moved + 1}"
+        return MatrixProblem(f"{text}, so a motion would have negative energy", mass_name, moved, moved)
+    return None
 
 
 # --- writing ----------------------------------------------------------------------------------------------------------

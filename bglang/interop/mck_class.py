@@ -16,7 +16,6 @@ from bglang.interop.mck_fields import (
     coupled,
     damping_element,
     inertia,
-    is_singular,
     is_zero,
     matrix,
     number,
@@ -120,7 +119,7 @@ def from_values(request: OutsideRequest) -> MckFile | None:
         found[name] = made
     problem = matrix_problem({name: found[name] for name in ("M", "C", "K") if name in found}, mass_name="M")
     if problem:
-        request.report.add(error("mck/matrix", problem, request.spans[problem[0]]))
+        request.report.add(error("mck/matrix", problem.message, request.spans[problem.matrix]))
         return None
     return MckFile(request.name, "", (), found["M"], found.get("C"), found["K"], None)
 
@@ -142,8 +141,6 @@ def class_text(model: MckFile, form: str, started: bool) -> str:
         return modal_text(modes(mass, damping, stiffness), mass, started)
     shown = None
     if form == "state":
-        if is_singular(mass):
-            raise NotModal("the mass matrix is singular: some coordinates have no mass, so that M^-1 does not exist")
         shown = undamped_modes(mass, damping, stiffness)
     return fields_text(mass, damping, stiffness, shown)
 
@@ -155,20 +152,20 @@ def dof_ports(n: int, displacement: str, lock: bool = False) -> str:
 
 def fields_text(mass: Matrix, damping: Matrix | None, stiffness: Matrix, shown: Modes | None) -> str:
     """One J1 a dof with fields I, C and, with damping, R; with the modes of the state form if `shown`."""
-    n = len(mass)
+    n, modal = len(mass), shown if shown is not None and len(shown.frequency) else None
     lines = ["model MCK"]
     masses = inertia(mass, "  ")
     lines += [*masses.classes, *stiffness_element(stiffness, "  ")]
     if damping is not None:
         lines += damping_element(damping, "  ")
     lines.append(dof_ports(n, "stiffness.dof.q", lock=shown is not None))
-    if shown is not None:
+    if modal is not None:
         lines += MODE_CLASS
     lines += [f"  J1 v[{n}];", *masses.declarations, "  Stiffness stiffness;"]
     if damping is not None:
         lines.append("  Damping damping;")
-    if shown is not None:
-        lines += [projection(shown, mass), f"  {ONE}", mode_declaration(shown, "(one*projection)*stiffness.dof.q")]
+    if modal is not None:
+        lines += [projection(modal, mass), f"  {ONE}", mode_declaration(modal, "(one*projection)*stiffness.dof.q")]
     lines += ["bonds", "  dof -> v;", *masses.bonds, "  v -> stiffness.dof;"]
     if damping is not None:
         lines.append("  v -> damping.dof;")
@@ -200,29 +197,41 @@ def mode_declaration(found: Modes, displacement: str) -> str:
 
 def projection(found: Modes, mass: Matrix) -> str:
     """From displacements to modal coordinates: the inverse of the shapes."""
-    return f"  constant Real projection[{len(mass)}, {len(mass)}] = {matrix(found.shapes.T @ mass, '  ')};"
+    heavy = len(found.frequency)
+    rows = found.shapes[:, :heavy].T @ mass
+    return f"  constant Real projection[{heavy}, {len(mass)}] = {matrix(rows, '  ')};"
 
 
 def modal_text(found: Modes, mass: Matrix, started: bool) -> str:
-    """A J0 a dof with transformers to the J1 of every mode in which it moves; mass 1, stiffness and damping a mode."""
-    n = len(mass)
+    """A J0 a dof with transformers to the J1 of every mode in which it moves; mass 1, stiffness and damping a mode.
+
+    Motions without mass are springs alone, which take no start but that of their damper."""
+    n, slack = len(mass), found.slack
+    heavy = n - slack
     shown = "{" + ", ".join(displacements(found)) + "}"
     lines = ["model MCK", *SPRING_CLASS, *MODE_CLASS, dof_ports(n, shown)]
+    start = ""
     if started:
-        lines += [*start_parameters(n), projection(found, mass)]
-    start = ", q(start = projection*at_start.q)" if started else ""
-    lines += [
-        f"  J0 x[{n}];",
-        f"  J1 v[{n}];",
-        f"  I inertia[{n}](each I = 1);",
-        f"  Spring spring[{n}](k = {vector(found.stiffness)}{start});",
-    ]
+        lines += start_parameters(n)
+        if heavy:
+            lines.append(projection(found, mass))
+            start = ", q(start = projection*at_start.q)"
+    lines += [f"  J0 x[{n}];", f"  J1 v[{n}];"]
+    if heavy:
+        lines.append(f"  I inertia[{heavy}](each I = 1);")
+        lines.append(f"  Spring spring[{heavy}](k = {vector(found.stiffness[:heavy])}{start});")
+        lines.append(mode_declaration(found, "spring.q"))
+    if slack:
+        lines.append(f"  Spring slack[{slack}](k = {vector(found.stiffness[heavy:])});")
     if found.damping.any():
         lines.append(f"  R damper[{n}](R = {vector(found.damping)});")
-    lines.append(mode_declaration(found, "spring.q"))
     pairs = coupled(found.shapes)
     lines += [f"  TF u_{i}_{j}(m = {number(1 / value)});" for i, j, value in pairs]
-    lines += ["bonds", "  dof -> x;", "  v -> inertia;", "  v -> spring;"]
+    lines += ["bonds", "  dof -> x;"]
+    if heavy:
+        lines += [f"  v[1:{heavy}] -> inertia;", f"  v[1:{heavy}] -> spring;"]
+    if slack:
+        lines.append(f"  v[{heavy + 1}:{n}] -> slack;")
     if found.damping.any():
         lines.append("  v -> damper;")
     lines += [f"  x[{i}] -> u_{i}_{j} -> v[{j}];" for i, j, _ in pairs]
@@ -242,4 +251,5 @@ SPRING_CLASS = (
 def displacements(found: Modes) -> list[str]:
     """What each dof's displacement is in terms of the modes."""
     names = [f"spring[{j}].q" for j in range(1, len(found.frequency) + 1)]
+    names += [f"slack[{j}].q" for j in range(1, found.slack + 1)]
     return [combination([float(x) for x in row], names) for row in found.shapes]

@@ -14,7 +14,7 @@ def describe(model: MckFile, form: str, written: Written) -> str:
     rows = [("dimension", f"{model.dimension}")]
     sources = forces(model)
     listed = ", ".join(f"{value:g} on dof {i}" for i, value in sources[:SHOWN])
-    rows.append(("forces", f"{len(sources)} sources{': ' if sources else ''}{listed}"))
+    rows.append(("forces", f"{len(sources)} source{'' if len(sources) == 1 else 's'}{': ' if sources else ''}{listed}"))
     rows.append(("mass", counted(model.mass, "mass")))
     rows.append(("stiffness", counted(model.stiffness, "stiffness")))
     rows.append(("damping", "0 damping elements" if model.damping is None else counted(model.damping, "damping")))
@@ -22,7 +22,10 @@ def describe(model: MckFile, form: str, written: Written) -> str:
     rows.append((form, graph))
     found = natural_frequencies(model.mass, model.stiffness)
     more = f", … {len(found) - SHOWN} more" if len(found) > SHOWN else ""
-    rows.append(("frequencies", ", ".join(f"{w:.6g}" for w in found[:SHOWN]) + f"{more} rad/s"))
+    listed = ", ".join(f"{abs(w):.6g}{'i' if w < 0 else ''}" for w in found[:SHOWN])
+    rows.append(("frequencies", f"{listed}{more} rad/s" if found else "none: nothing has mass"))
+    if found and found[0] < 0:
+        rows.append(("unstable", "the stiffness matrix is indefinite: motions of imaginary frequency grow"))
     head = f"{model.name}: {model.title}" if model.title else model.name
     return "\n".join([head, *(f"  {word:<12}{text}" for word, text in rows)])
 
@@ -32,7 +35,7 @@ def counted(values: Matrix, word: str) -> str:
 
 
 def natural_frequencies(mass: Matrix, stiffness: Matrix) -> list[float]:
-    """Frequencies without damping, upwards; motions without mass have none."""
+    """Frequencies without damping, upwards, imaginary ones as negative; motions without mass have none."""
     from scipy.linalg import eig
 
     alpha, beta = eig(stiffness, mass, right=False, homogeneous_eigvals=True)

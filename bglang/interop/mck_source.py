@@ -1,5 +1,7 @@
 """A linear mechanical model written out as bglang source: the expanded bond graph, with its forces as sources."""
 
+import numpy as np
+
 from bglang.interop.mck import Matrix, MckFile
 from bglang.interop.mck_fields import (
     combination,
@@ -14,7 +16,7 @@ from bglang.interop.mck_fields import (
     symmetric_inverse,
     symmetrised,
 )
-from bglang.interop.modal import Modes, NotModal, modes
+from bglang.interop.modal import Modes, modes, refuse_coupling, undamped_modes
 from bglang.records import dataclass
 from bglang.syntax.text import literal, quoted
 
@@ -37,8 +39,6 @@ def mck_source(model: MckFile, form: str) -> Written:
     if form == "modal":
         return _modal(model, modes(mass, damping, stiffness))
     if form == "state":
-        if is_singular(mass):
-            raise NotModal("the mass matrix is singular: some coordinates have no mass, so that M^-1 does not exist")
         return _state(model, mass, damping, stiffness)
     return _multiport(model, mass, damping, stiffness)
 
@@ -75,32 +75,35 @@ def _multiport(model: MckFile, mass: Matrix, damping: Matrix | None, stiffness: 
 
 
 def _modal(model: MckFile, found: Modes) -> Written:
-    n, sources = model.dimension, forces(model)
+    """A spring, a mass and perhaps a damper a mode; motions without mass are written where a force reaches them."""
+    n, sources, heavy = model.dimension, forces(model), len(found.frequency)
     comments, first = _head(model)
-    lines = [*comments, first, f'  J1 v[{n}] "velocities of the modes, from the lowest frequency up";']
     damped = bool(found.damping.any())
-    for j, (frequency, stiffness) in enumerate(zip(found.frequency, found.stiffness, strict=True), 1):
-        lines += [
-            f'  I mass_{j}(I = 1) "mode {j}: {frequency:.6g} rad/s";',
-            f"  C spring_{j}(e = {number(stiffness)}*q);",
-        ]
-        lines += [f"  R damper_{j}(R = {number(found.damping[j - 1])});"] if damped else []
     driven = {i for i, _ in sources}
     pairs = [pair for pair in coupled(found.shapes) if pair[0] in driven]
+    reached = {j for _, j, _ in pairs}
+    places = {j: k for k, j in enumerate((j for j in range(1, n + 1) if j <= heavy or j in reached), 1)}
+    lines = [*comments, first, f'  J1 v[{len(places)}] "velocities of the modes, from the lowest frequency up";']
+    bonds = list[str]()
+    for j, k in places.items():
+        about = f'"mode {k}: {found.frequency[j - 1]:.6g} rad/s"' if j <= heavy else '"motion without mass"'
+        lines += [f"  I mass_{k}(I = 1) {about};"] if j <= heavy else []
+        lines.append(f"  C spring_{k}(e = {number(found.stiffness[j - 1])}*q){'' if j <= heavy else f' {about}'};")
+        lines += [f"  R damper_{k}(R = {number(found.damping[j - 1])});"] if damped else []
+        parts = [*([f"mass_{k}"] if j <= heavy else []), f"spring_{k}", *([f"damper_{k}"] if damped else [])]
+        bonds.append(f"  v[{k}] -> {', '.join(parts)};")
     for i, value in sources:
         lines += [f"  Se force_{i}(e = {number(value)});", f"  J0 dof_{i};"]
-    lines += [f"  TF u_{i}_{j}(m = {number(1 / value)});" for i, j, value in pairs]
-    lines += [f'  Real z[{n}] "displacements of the dofs";', "bonds"]
-    for j in range(1, n + 1):
-        lines.append(f"  v[{j}] -> mass_{j}, spring_{j}{f', damper_{j}' if damped else ''};")
+    lines += [f"  TF u_{i}_{places[j]}(m = {number(1 / value)});" for i, j, value in pairs]
+    lines += [f'  Real z[{n}] "displacements of the dofs";', "bonds", *bonds]
     lines += [f"  force_{i} -> dof_{i};" for i in sorted(driven)]
-    lines += [f"  dof_{i} -> u_{i}_{j} -> v[{j}];" for i, j, _ in pairs]
+    lines += [f"  dof_{i} -> u_{i}_{places[j]} -> v[{places[j]}];" for i, j, _ in pairs]
     lines.append("equation")
-    names = [f"spring_{j}.q" for j in range(1, n + 1)]
+    names = [f"spring_{k}.q" for k in places.values()]
     for i, row in enumerate(found.shapes, 1):
-        lines.append(f"  z[{i}] = {combination([float(x) for x in row], names)};")
-    each = 3 if damped else 2
-    nodes, connectors = n * (1 + each) + 2 * len(sources) + len(pairs), n * each + len(sources) + 2 * len(pairs)
+        lines.append(f"  z[{i}] = {combination([float(row[j - 1]) for j in places], names)};")
+    own = len(places) * (2 if damped else 1) + heavy
+    nodes, connectors = len(places) + own + 2 * len(sources) + len(pairs), own + len(sources) + 2 * len(pairs)
     return Written("\n".join([*lines, *_close(model)]), nodes, connectors)
 
 
@@ -108,14 +111,42 @@ def _state(model: MckFile, mass: Matrix, damping: Matrix | None, stiffness: Matr
     """State equations alone: no graph, hence no nodes."""
     n = model.dimension
     comments, first = _head(model)
+    efforts = [0.0 if value is None else value for value in model.forces or [0.0] * n]
+    forced = f'  Real e[{n}] = {{{", ".join(number(x) for x in efforts)}}} "forces";'
+    if is_singular(mass):
+        lines = [*comments, first, *_condensed(mass, damping, stiffness, forced)]
+        return Written("\n".join([*lines, *_close(model)]), 0, 0)
     inverse = symmetric_inverse(mass)
     parts = {"A_z": -inverse @ stiffness, "B": inverse}
     if damping is not None:
         parts = {"A_v": -inverse @ damping, **parts}
-    lines = [*comments, first]
-    lines += [f"  constant Real {name}[{n}, {n}] = {matrix(values, '  ')};" for name, values in parts.items()]
-    efforts = [0.0 if value is None else value for value in model.forces or [0.0] * n]
-    lines += [f'  Real e[{n}] = {{{", ".join(number(x) for x in efforts)}}} "forces";']
+    lines = [*comments, first, *_constants(parts), forced]
     lines += [f'  Real v[{n}] "velocities";', f'  Real z[{n}] "displacements";', "equation", "  der(z) = v;"]
     lines.append(f"  der(v) = {'A_v*v + ' if damping is not None else ''}A_z*z + B*e;")
     return Written("\n".join([*lines, *_close(model)]), 0, 0)
+
+
+def _constants(parts: dict[str, Matrix]) -> list[str]:
+    sizes = {name: f"{name}[{values.shape[0]}, {values.shape[1]}]" for name, values in parts.items()}
+    return [f"  constant Real {sizes[name]} = {matrix(values, '  ')};" for name, values in parts.items()]
+
+
+def _condensed(mass: Matrix, damping: Matrix | None, stiffness: Matrix, forced: str) -> list[str]:
+    """In modes, because M^-1 does not exist: motions without mass follow at once, or as a first order."""
+    found = undamped_modes(mass, damping, stiffness)
+    heavy, n, slack = len(found.frequency), len(mass), found.slack
+    modal = np.diag(found.damping) if damping is None else found.shapes.T @ damping @ found.shapes
+    between = modal.copy()
+    between[:heavy, :heavy] = np.diag(found.damping[:heavy])  # modes with mass may couple, here as in the file
+    refuse_coupling(between)
+    parts = {"A_x": -np.diag(found.stiffness[:heavy]), "A_v": -modal[:heavy, :heavy]} if heavy else {}
+    lines = [*_constants({"U": found.shapes, **parts}), forced]
+    if heavy:
+        lines += [f'  Real v[{heavy}] "velocities of the modes";', f'  Real x[{heavy}] "their displacements";']
+    lines += [f'  Real s[{slack}] "motions without mass";', f'  Real z[{n}] "displacements of the dofs";']
+    lines += [f'  Real f[{n}] = transpose(U)*e "forces on the modes";', "equation"]
+    lines += ["  der(x) = v;", f"  der(v) = A_v*v + A_x*x + f[1:{heavy}];"] if heavy else []
+    for k, loss in enumerate(found.damping[heavy:], 1):
+        rate = "" if is_zero(np.array([loss])) else f" - {number(loss)}*der(s[{k}])"
+        lines.append(f"  s[{k}] = f[{heavy + k}]{rate};")
+    return [*lines, "  z = U*cat(1, x, s);" if heavy else "  z = U*s;"]

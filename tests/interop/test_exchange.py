@@ -5,6 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from scipy.io import mmwrite
+from scipy.linalg import eigh
 from scipy.sparse import coo_matrix
 
 import bglang
@@ -50,6 +51,24 @@ def test_an_import_swings_around_its_static_answer(form: str, tmp_path: Path) ->
     for row, t in enumerate(result.time):
         exact = static - shapes @ (np.cos(np.sqrt(squared) * t) * (shapes.T @ static))
         assert np.allclose([result[name][row] for name in names], exact, atol=1e-8)
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_an_import_with_a_dof_without_mass(form: str, tmp_path: Path) -> None:
+    """Dof 2 has none: condensed by hand, z2 = (z1 + z3 + 1)/2 is left of the equations of the others."""
+    path, out = tmp_path / "slack.mck", tmp_path / "slack.bg"
+    file = MckFile("SLACK", "", (), np.diag([1.0, 0.0, 2.0]), None, K, (None, 1.0, None))
+    path.write_text(write_mck(file))
+    assert main(["import", "mck", str(path), "--form", form, "-o", str(out)]) == 0
+    model = bglang.load(out)
+    assert not model.warnings
+    result = model.simulate(stop=5, tol=1e-10, points=21)
+    one, two, three = (result[f"stiffness.dof[{i}].q" if form == "multiport" else f"z[{i}]"] for i in (1, 2, 3))
+    squared, shapes = eigh(np.array([[1.5, -0.5], [-0.5, 0.5]]), np.diag([1.0, 2.0]))
+    push = shapes.T @ np.array([0.5, 0.5])
+    exact = shapes @ (push / squared * (1 - np.cos(np.outer(result.time, np.sqrt(squared))))).T
+    assert np.abs(one - exact[0]).max() < 1e-8 and np.abs(three - exact[1]).max() < 1e-8
+    assert np.abs(two - (one + three + 1) / 2).max() < 1e-8
 
 
 def test_only_forced_dofs_of_a_modal_import_have_junctions(tmp_path: Path) -> None:
@@ -103,6 +122,8 @@ def broken(tmp_path: Path) -> dict[str, list[str]]:
     calls |= {name: ["mck", str(tmp_path / name)] for name in ("objects.npz", "missing.npz", "shape.npz", "text.npz")}
     calls["zero"] = ["mck", str(tmp_path / "zero.mck")]
     calls["mtx"] = ["mck", "--mass", str(tmp_path / "bad.mtx"), "--stiffness", str(tmp_path / "m.mtx")]
+    (tmp_path / "skew.mtx").write_text("%%MatrixMarket matrix coordinate real general\n3 3 3\n1 1 1\n1 2 5\n2 2 1\n")
+    calls["skew"] = ["mck", "--mass", str(tmp_path / "m.mtx"), "--stiffness", str(tmp_path / "skew.mtx")]
     calls |= {name: ["enport", str(tmp_path / name)] for name in ("cut.enp", "count.enp")}
     return calls
 
@@ -122,6 +143,12 @@ def test_the_line_of_a_mistake_is_told(tmp_path: Path, capsys: pytest.CaptureFix
     assert "number.mck:25:" in capsys.readouterr().err
     main(["import", *calls["mtx"]])
     assert "bad.mtx:5:" in capsys.readouterr().err
+    main(["import", *calls["symmetric"]])
+    assert "symmetric.mck:26:" in capsys.readouterr().err
+    main(["import", *calls["indefinite"]])
+    assert "indefinite.mck:21:" in capsys.readouterr().err
+    main(["import", *calls["skew"]])
+    assert "skew.mtx:4:" in capsys.readouterr().err
 
 
 def test_damping_that_is_not_proportional_has_no_modal_form(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

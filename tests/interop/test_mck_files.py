@@ -69,8 +69,9 @@ def test_the_two_mass_sample() -> None:
         ("      2.0000E+00\n", "      two\n", "mck/number", "two"),
         ("0002", "2.5", "mck/dimension", "2.5"),
         ("-1.0000E+00;   -1.0000E+00    1.0000E+00;", "-1.0;", "mck/dimension", "["),
-        ("-1.0000E+00;   -1.0000E+00    1.0000E+00;", "-1.0; -5.0 1.0;", "mck/matrix", ""),
-        ("    1.0000E+00;\n  ]\n STIFF", "    -1.0000E+00;\n  ]\n STIFF", "mck/matrix", ""),
+        ("-1.0000E+00;   -1.0000E+00    1.0000E+00;", "-1.0; -5.0 1.0;", "mck/matrix", "-5.0"),
+        ("    1.0000E+00;\n  ]\n STIFF", "    -1.0000E+00;\n  ]\n STIFF", "mck/matrix", "-1.0000E+00"),
+        ("      2.0000E+00\n", "      2.0E+999\n", "mck/matrix", "2.0E+999"),
         (" END-FILE\n", "", "mck/end", "]"),
         (" STIFFNESS MATRIX", " STUFFNESS MATRIX", "mck/keyword", "STUFFNESS MATRIX"),
         (" HEADING", " HEAD OF IT", None, ""),
@@ -93,6 +94,24 @@ def test_malformed_files_name_the_line(old: str, new: str, code: str | None, sho
 def test_non_proportional_damping_is_refused_and_names_the_worst_pair() -> None:
     with pytest.raises(NotModal, match="modes 1 and 2"):
         modes(np.eye(2), np.diag([1.0, 0.0]), np.array([[2.0, -1.0], [-1.0, 1.0]]))
+
+
+def test_motions_without_mass_come_last_and_do_not_couple() -> None:
+    """M = b bᵀ + c cᵀ in four dofs: two modes with mass, two motions without."""
+    random = np.random.default_rng(7)
+    half, root = random.normal(size=(4, 2)), random.normal(size=(4, 4))
+    mass, stiffness = half @ half.T, root @ root.T + np.eye(4)
+    found = modes(mass, 0.2 * stiffness, stiffness)
+    assert found.slack == 2 and len(found.frequency) == 2
+    shapes = found.shapes
+    assert np.allclose(shapes.T @ mass @ shapes, np.diag([1, 1, 0, 0]), atol=1e-12)
+    assert np.allclose(shapes.T @ stiffness @ shapes, np.diag([*found.frequency**2, 1, 1]), atol=1e-10)
+    assert np.allclose(found.damping, [*(0.2 * found.frequency**2), 0.2, 0.2])
+
+
+def test_a_motion_without_mass_and_stiffness_is_refused() -> None:
+    with pytest.raises(NotModal, match="neither mass nor stiffness"):
+        modes(np.diag([1.0, 0.0]), None, np.diag([1.0, 0.0]))
 
 
 def test_equal_frequencies_are_turned_before_damping_is_refused() -> None:

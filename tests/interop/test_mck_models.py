@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.integrate import solve_ivp
 from scipy.linalg import eigh, expm
 
 import bglang
@@ -226,6 +227,37 @@ def test_coordinates_without_mass_follow_the_others() -> None:
         assert np.abs(result[f"b.dof[{i}].q"] - np.cos(result.time)).max() < 1e-7
 
 
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("dof", [1, 2, 3])
+@pytest.mark.parametrize("damping", [0.0, 0.1])
+def test_singular_mass_in_every_form(form: str, dof: int, damping: float) -> None:
+    """Dof 2 has no mass: by hand z2 = (z1 + z3 + e2)/2, or with damping its rate."""
+    mass, stiffness = np.diag([1.0, 0.0, 2.0]), np.array([[2.0, -1.0, 0.0], [-1.0, 2.0, -1.0], [0.0, -1.0, 1.0]])
+    loss = damping * (mass + stiffness)
+    source = f"""model B MCK b(M = {text_of(mass)}, K = {text_of(stiffness)}, C = {text_of(loss)}, form = "{form}");
+        Se s(e = sin(2*time)); bonds s -> b.dof[{dof}]; end B;"""
+    result = bglang.loads(source).simulate(stop=5, tol=1e-10, points=21)
+    push = np.eye(3)[dof - 1]
+
+    def rate(t: float, y: Matrix) -> Matrix:
+        z, v = np.array([y[0], y[1], y[2]]), np.array([y[3], 0.0, y[4]])
+        if damping == 0:
+            z[1] = (z[0] + z[2] + push[1] * np.sin(2 * t)) / 2
+        rest = push * np.sin(2 * t) - stiffness @ z - loss @ v
+        if damping:
+            v[1] = rest[1] / loss[1, 1]
+            rest -= loss[:, 1] * v[1]
+        return np.array([v[0], v[1], v[2], rest[0], rest[2] / 2])
+
+    run = solve_ivp(rate, (0, 5), np.zeros(5), "DOP853", result.time, rtol=1e-12, atol=1e-12)
+    for i in (1, 2, 3):
+        expected = run.y[i - 1]
+        if i == 2 and damping == 0:
+            expected = (run.y[0] + run.y[2] + push[1] * np.sin(2 * run.t)) / 2
+        assert np.abs(result[f"b.dof[{i}].q"] - expected).max() < 1e-8
+    assert result.audit is not None and result.audit.relative_error < 1e-6
+
+
 def test_a_singular_mass_matrix_without_zero_rows() -> None:
     """M = b bᵀ with b = (2, 3): the motion (3, -2) has no mass, so that the force on it is zero: 8 z1 - 5 z2 = 0."""
     source = "model B MCK b(M = [4, 6; 6, 9], K = [2, -1; -1, 1]); Se s(e = 1); bonds s -> b.dof[2]; end B;"
@@ -257,8 +289,8 @@ def test_forms_agree_for_any_matrices(n: int, seed: int) -> None:
     ("settings", "code", "words"),
     [
         ('M = [1, 0; 0, 2], K = [1, -1; -1, 1], C = [1, 0; 0, 0], form = "modal"', "mck/form", "couples modes 1 and 2"),
-        ('M = [1, 0; 0, 0], K = [1, 0; 0, 1], form = "modal"', "mck/form", "singular"),
-        ('M = [1, 0; 0, 0], K = [1, 0; 0, 1], form = "state"', "mck/form", "singular"),
+        ('M = [1, 0; 0, 0], K = [1, 0; 0, 0], form = "modal"', "mck/form", "neither mass nor stiffness"),
+        ('M = [1, 0; 0, 0], K = [1, 0; 0, 0], form = "state"', "mck/form", "neither mass nor stiffness"),
         ('M = [1, 0; 0, 1], K = [1, 0; 0, 1], form = "other"', "mck/form", "multiport"),
         ("M = [1, 0; 0, -1], K = [1, 0; 0, 1]", "mck/matrix", "indefinite"),
         ("M = [1, 2; 0, 5], K = [1, 0; 0, 1]", "mck/matrix", "not symmetric"),
