@@ -77,6 +77,7 @@ ADVICE = {
     "enport/node": Advice("", "write `name type x y T`."),
     "enport/number": Advice("", "check the row for errors of scanning."),
     "enport/outputs": Advice("", "a node equation is missing or stands twice."),
+    "enport/parameter": Advice("", "an index above 0 stands for one value everywhere; write 0 for a plain number."),
     "enport/row": Advice("", "write the value and its index, 0 for a plain number."),
     "enport/twice": Advice("", "rename one of them."),
     "enport/unknown": Advice("", "it is kept as a comment in the source."),

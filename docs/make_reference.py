@@ -156,7 +156,7 @@ def _examples() -> dict[str, tuple[str, str]]:
     found = dict[str, tuple[str, str]]()
     for path in sorted((ROOT / "tests" / "errors").glob("*.txt"), key=lambda p: (len(p.stem), p.stem)):
         text = path.read_text(encoding="utf-8")
-        source = path.with_suffix(".bg").read_bytes()
+        source = next(path.with_suffix(s) for s in (".bg", ".mck", ".enp") if path.with_suffix(s).exists()).read_bytes()
         for _, code in HEADER.findall(text):
             stem = code.replace("/", "-")
             if (path.stem == stem or path.stem.startswith(stem + "-")) and code not in found and _short(source):

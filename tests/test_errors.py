@@ -26,7 +26,8 @@ from bglang.syntax.parse import parse
 from bglang.syntax.read import read_source
 
 FOLDER = Path(__file__).parent / "errors"
-CASES = sorted(path.stem for path in FOLDER.glob("*.bg"))
+FILES = {path.stem: path.name for kind in ("bg", "mck", "enp") for path in FOLDER.glob(f"*.{kind}")}
+CASES = sorted(FILES)
 PACKAGE = Path(__file__).parent.parent / "bglang"
 
 
@@ -40,7 +41,7 @@ def options_of(text: str) -> argparse.Namespace:
     parser.add_argument("--causality", action="store_true", help="stop before numbers are needed")
     parser.add_argument("--form", default="", help="the equations in this form, not those of the solver")
     parser.add_argument("--allow-native", action="store_true", help="FMUs may be used")
-    parser.add_argument("--export", action="store_true", help="what exporters refuse, too")
+    parser.add_argument("--export", choices=["c", "mck"], help="what exporters refuse, too")
     parser.add_argument("--run", action="store_true", help="simulate it")
     found = re.match(r"// golden: (.*)", text)
     return parser.parse_args(shlex.split(found[1]) if found else [])
@@ -49,6 +50,9 @@ def options_of(text: str) -> argparse.Namespace:
 def diagnose(path: Path) -> list[Diagnostic]:
     """All messages of a file, from as many stages as it gets through."""
     report = Report()
+    if path.suffix != ".bg":
+        import_file(path, report)
+        return report.diagnostics
     options = options_of(path.read_bytes()[:400].decode("utf-8", "replace"))
     limits = with_settings(Limits(), options.limit)
     source = read_source(path, report, limits)
@@ -57,6 +61,18 @@ def diagnose(path: Path) -> list[Diagnostic]:
     with suppress(SourceError):  # its diagnostics are the report's
         compile_model(path, options, limits, report)
     return report.diagnostics
+
+
+def import_file(path: Path, report: Report) -> None:
+    """Messages of the importers."""
+    from bglang.interop import enport, enport_source, mck, text_files
+
+    source = text_files.read_source(path, report)
+    assert source is not None
+    if path.suffix == ".mck":
+        mck.read_mck(source, report)
+    elif (model := enport.read_enport(source, report)) is not None:
+        enport_source.enport_source(model, report)
 
 
 def compile_model(path: Path, options: argparse.Namespace, limits: Limits, report: Report) -> None:
@@ -81,12 +97,20 @@ def compile_model(path: Path, options: argparse.Namespace, limits: Limits, repor
         system = pipeline.equations(graph, causality, report)
         if options.run:
             simulate_model(system, report)
-    if options.export:
+    if options.export == "c":
         from bglang.api import load
         from bglang.interop.exported import prepare
 
         try:
             prepare(load(path))
+        except SourceError as refused:
+            report.extend(refused.diagnostics)
+    elif options.export == "mck":
+        from bglang.api import load
+        from bglang.cli.exchange import matrices_of_model
+
+        try:
+            matrices_of_model(load(path))
         except SourceError as refused:
             report.extend(refused.diagnostics)
 
@@ -107,7 +131,7 @@ def simulate_model(system: System, report: Report) -> None:
 @pytest.mark.parametrize("name", CASES)
 def test_case(name: str, update_golden: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(FOLDER)
-    found = diagnose(Path(f"{name}.bg"))
+    found = diagnose(Path(FILES[name]))
     text = render_all(found) + "\n"
     expected = Path(f"{name}.txt")
     if update_golden:
@@ -127,8 +151,8 @@ def codes_in_source() -> set[str]:
 
 ROOMS = [
     "arrays", "bonds", "classes", "domains", "equations", "events", "experiment", "export", "expressions", "functions",
-    "graph", "initial", "laws", "limits", "models", "names", "outside", "parameters", "ports", "starts", "syntax",
-    "tables", "types", "units",
+    "enport", "graph", "initial", "laws", "limits", "mck", "models", "names", "outside", "parameters", "ports",
+    "starts", "syntax", "tables", "types", "units",
 ]  # fmt: skip
 
 

@@ -4,11 +4,16 @@ import argparse
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from bglang.cli.common import GOOD, add_model_options, load_model, show
 from bglang.diagnostics import Report, SourceError, UsageError, error
 from bglang.interop.mck import MckFile
 from bglang.source import Source, Span
+
+if TYPE_CHECKING:
+    from bglang.api import Model
+    from bglang.interop.mck_export import Exported
 
 HELP = {
     "import": """\
@@ -179,21 +184,26 @@ def _import_fmu(options: argparse.Namespace) -> int:
 
 def _export_mck(options: argparse.Namespace) -> int:
     from bglang.interop.mck import write_mck
-    from bglang.interop.mck_export import NotLinear, export_mck
 
     if not 1 <= options.digits <= 17:
         raise UsageError("`--digits` is a number from 1 to 17")
-    model = load_model(options)
-    try:
-        made = export_mck(model, model.name)
-    except NotLinear as why:
-        reason = f"{str(why)[0].upper()}{str(why)[1:]}."
-        message = f"`{model.name}` cannot be written as M, C and K"
-        raise SourceError((error("mck/export", message, model.graph.span, reason=reason),)) from None
+    made = matrices_of_model(load_model(options))
     _write(write_mck(made.file, options.digits), options.output)
     for i, coordinate in enumerate(made.coordinates, 1):
         print(f"  dof {i:<4} displacement of {coordinate}")
     return GOOD
+
+
+def matrices_of_model(model: "Model") -> "Exported":
+    """M, C and K; a `SourceError` says why there are none."""
+    from bglang.interop.mck_export import NotLinear, export_mck
+
+    try:
+        return export_mck(model, model.name)
+    except NotLinear as why:
+        reason = f"{str(why)[0].upper()}{str(why)[1:]}."
+        message = f"`{model.name}` cannot be written as M, C and K"
+        raise SourceError((error("mck/export", message, model.graph.span, reason=reason),)) from None
 
 
 def _write(text: str, path: str | None) -> None:

@@ -5,6 +5,7 @@ line and kept as a comment in the source that is written; a file with errors giv
 """
 
 import re
+from itertools import pairwise
 
 from bglang.diagnostics import Report, error, warning
 from bglang.records import dataclass, field
@@ -27,6 +28,19 @@ KINDS = {
 
 NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eEdD][+-]?\d+)?")
 SECTIONS = ("HEADING", "TITLE", "DESCRIPTION", "SYSTEM GRAPH DESCRIPTION", "NODE EQUATIONS", "END-FILE")
+
+
+FOUR = range(5)
+FUNCTIONS: dict[str, tuple[range | None, range | None]] = {
+    "CON": (range(1), range(1, 2)), "CONST": (range(2), range(1, 2)), "GAIN": (range(1, 2), range(1, 2)),
+    "ATT": (range(1, 2), range(1, 2)), "LINEAR": (range(1, 2), range(3)), "INVERS": (range(1, 2), range(1)),
+    **dict.fromkeys(("ABS2", "ABSQRT", "COULOM"), (range(1, 2), range(2))),
+    **dict.fromkeys(("SIN", "COS", "ASIN", "ACOS", "EXP", "ALOG"), (range(1, 2), FOUR)),
+    **dict.fromkeys(("DSIN", "DCOS", "DASIN", "DACOS", "BRKPT", "SATUR"), (range(1, 2), FOUR)),
+    "ADJSAT": (range(1, 2), range(7)), "RCPSQR": (range(1, 2), range(4)), "POLY": (range(1, 2), None), "PWLIN": (range(1, 2), None),
+    "INTPLO": (range(1, 2), None), "SUM": (None, None), "MATRIX": (None, None),
+}  # fmt: skip
+"""The functions that are known, each with the counts of X and of P that it may have; None where others count too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +70,7 @@ class Parameter:
 
 @dataclass(frozen=True, slots=True)
 class NodeEquation:
-    """Y = FUNC(X, P).  For MATRIX, `matrix` holds a row for each Y."""
+    """Y = FUNC(X, P).  For MATRIX, `matrix` holds a row for each Y; of a transformer, F<first> = M * F<second>."""
 
     node: str
     function: str
@@ -65,6 +79,11 @@ class NodeEquation:
     parameters: tuple[Parameter, ...]
     matrix: tuple[tuple[float, ...], ...]
     span: Span
+    first: str = ""
+
+    @property
+    def known(self) -> bool:
+        return self.function in FUNCTIONS
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,9 +123,14 @@ def read_enport(source: Source, report: Report) -> EnportFile | None:
     drawn, joined = _graph(reader, parts["SYSTEM GRAPH DESCRIPTION"])
     equations = _equations(reader, parts["NODE EQUATIONS"])
     nodes, connectors = _repair(reader, drawn, joined, equations)
+    if len(report.errors) > before:
+        return None
     for node in nodes:
         if node.kind not in ("J0", "J1") and node.name not in equations:
             reader.fail("equation", f"node `{node.name}` has no equation", node.span)
+        if node.kind in ("TF", "GY"):
+            _check_passage(reader, node, connectors)
+    _check_parameters(reader, equations)
     if len(report.errors) > before:
         return None
     title = " ".join(text.strip() for text, _ in parts["TITLE"] if text.strip())
@@ -143,35 +167,42 @@ def _sections(reader: _Reader) -> dict[str, list[tuple[str, Span]]]:
         reader.fail("empty", "this ENPORT file is empty", whole)
     elif current != "END-FILE":
         reader.fail("end", "the file stops without END-FILE", reader.lines[-1][1])
-    elif not parts["SYSTEM GRAPH DESCRIPTION"]:
-        reader.fail("graph", "the file has no SYSTEM GRAPH DESCRIPTION", whole)
+    for name in ("SYSTEM GRAPH DESCRIPTION", "NODE EQUATIONS"):
+        if current == "END-FILE" and not any(text.strip() == name for text, _ in reader.lines):
+            reader.fail("graph", f"the file has no {name}", whole, "the word stands alone on its line.")
     return parts
 
 
 def _graph(reader: _Reader, lines: list[tuple[str, Span]]) -> tuple[list[Node], list[Connector]]:
-    nodes, connectors, table = list[Node](), list[Connector](), ""
+    nodes, connectors, table, good = list[Node](), list[Connector](), "", True
     for text, span in lines:
         words = text.split()
         if not words:
             continue
         if words[:2] in (["NODE", "TYPE"], ["CONNECTOR", "TYPE"]):
-            table = words[0]
+            table, good = words[0], True
+        elif not good:
+            continue  # one wrong row says enough about a table
         elif table == "NODE":
             node = _node(reader, words, span)
+            good = node is not None
             if node:
                 nodes.append(node)
         elif table == "CONNECTOR":
             if len(words) < 5 or words[1] != "BG":
                 reader.fail("connector", "a row of the CONNECTOR table is: name, `BG V`, from, to", span)
+                good = False
             else:
                 connectors.append(Connector(words[0], words[3], words[4], span))
         else:
             reader.fail("graph", "expected the table that begins with `NODE TYPE`", span)
             break
-    for what, names in (("node", [n.name for n in nodes]), ("connector", [c.name for c in connectors])):
-        twice = {name for name in names if names.count(name) > 1}
-        if twice:
-            reader.fail("twice", f"{what} `{sorted(twice)[0]}` stands twice", (nodes or connectors)[0].span)
+    for what, rows in (("node", nodes), ("connector", connectors)):
+        seen = set[str]()
+        for row in rows:
+            if row.name in seen:
+                reader.fail("twice", f"{what} `{row.name}` stands twice", row.span)
+            seen.add(row.name)
     return nodes, connectors
 
 
@@ -197,34 +228,45 @@ def _node(reader: _Reader, words: list[str], span: Span) -> Node | None:
 
 def _equations(reader: _Reader, lines: list[tuple[str, Span]]) -> dict[str, NodeEquation]:
     equations: dict[str, NodeEquation] = {}
-    announced, found, node, at = -1, 0, "", 0
+    announced, found, node, first, at, good = -1, 0, "", "", 0, True
     while at < len(lines):
         text, span = lines[at]
         at += 1
         if match := re.search(r"Number of outputs:\s*(\d+)", text):
             announced = int(match.group(1))
         if match := re.search(r"Node:\s*(\S+)", text):
-            node = match.group(1)
+            node, first = match.group(1), ""
         elif match := re.search(r"Equation:\s*Y\s*=\s*(\w+)\s*\(\s*X\s*,\s*P\s*\)\s*(\d+)\s+(\d+)\s+(\d+)", text):
             end = at
             while end < len(lines) and not re.search(r"Node:|Equation:", lines[end][0]):
                 end += 1
             counts = (int(match.group(2)), int(match.group(3)), int(match.group(4)))
-            equation = _equation(reader, node, match.group(1), counts, lines[at:end], span)
+            equation = _equation(reader, node, match.group(1), counts, lines[at:end], span, first)
+            if equation and node in equations:
+                reader.fail("twice", f"node `{node}` has two equations", span)
             if equation:
                 found += len(equation.y)
                 equations[node] = equation
+            good = good and equation is not None
             at = end
+        elif match := re.search(r"F(\S+)\s*=\s*M\S*\s*\*\s*F\S", text):
+            first = match.group(1)
         elif text.strip() and not re.search(r"Named.?_parameters|Number of outputs|=\s*M\S*\s*\*", text):
             reader.keep("unknown", "this line is not understood", span)
-    if announced >= 0 and announced != found:
+    if good and announced >= 0 and announced != found:
         span = lines[0][1] if lines else Span(reader.source, 0, 0)
         reader.fail("outputs", f"the file announces {announced} outputs, but its equations give {found}", span)
     return equations
 
 
 def _equation(
-    reader: _Reader, node: str, function: str, counts: tuple[int, int, int], rows: list[tuple[str, Span]], span: Span
+    reader: _Reader,
+    node: str,
+    function: str,
+    counts: tuple[int, int, int],
+    rows: list[tuple[str, Span]],
+    span: Span,
+    first: str,
 ) -> NodeEquation | None:
     if function == "MATRIX":
         return _matrix(reader, node, counts, rows, span)
@@ -251,7 +293,53 @@ def _equation(
             span,
         )
         return None
-    return NodeEquation(node, function, tuple(y), tuple(x), tuple(parameters), (), span)
+    made = NodeEquation(node, function, tuple(y), tuple(x), tuple(parameters), (), span, first)
+    return made if _fits(reader, made) else None
+
+
+def _fits(reader: _Reader, equation: NodeEquation) -> bool:
+    """Whether a function has the inputs and parameters that it needs; an unknown one is kept as a comment."""
+    x, p = len(equation.x), len(equation.parameters)
+    if not equation.known:
+        text = f"function `{equation.function}` of node `{equation.node}` is not known, so the node has no law"
+        reader.keep("function", text, equation.span)
+        return True
+    inputs, parameters = FUNCTIONS[equation.function]
+    good = (inputs is None or x in inputs) and (parameters is None or p in parameters)
+    match equation.function:
+        case "SUM":
+            good = x == p > 0
+        case "POLY":
+            good = good and p > 0
+        case "PWLIN" | "INTPLO":
+            good = good and p >= 4 and p % 2 == 0
+    if not good:
+        reader.fail("counts", f"`{equation.function}` does not take {x} X and {p} P", equation.span)
+    elif equation.function in ("PWLIN", "INTPLO"):
+        points = [q.value for q in equation.parameters[0::2]]
+        good = all(a < b or (a == b and equation.function == "PWLIN") for a, b in pairwise(points))
+        if not good:
+            reader.fail("order", f"the points of `{equation.node}` do not go upwards", equation.span)
+    return good
+
+
+def _check_passage(reader: _Reader, node: Node, connectors: tuple[Connector, ...]) -> None:
+    """Power goes through a TF or GY: one connector leads in, one out."""
+    heads = sum(c.head == node.name for c in connectors)
+    tails = sum(c.tail == node.name for c in connectors)
+    if (heads, tails) != (1, 1):
+        text = f"one connector leads into `{node.name}` and one out of it, not {heads} and {tails}"
+        reader.fail("connector", text, node.span, "turn one of them round in the CONNECTOR table.")
+
+
+def _check_parameters(reader: _Reader, equations: dict[str, NodeEquation]) -> None:
+    """A named parameter has one value, wherever it stands."""
+    values = dict[int, float]()
+    for equation in equations.values():
+        for p in equation.parameters:
+            if p.index > 0 and values.setdefault(p.index, p.value) != p.value:
+                text = f"the named parameter {p.index} is {values[p.index]:g} elsewhere and {p.value:g} here"
+                reader.fail("parameter", text, equation.span)
 
 
 def _matrix(

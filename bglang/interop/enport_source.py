@@ -87,7 +87,13 @@ class _Writer:
             return f"{quoted(node.name + '_field')} {name} {place};"
         equation = self.model.equations[node.name]
         value = self._value(equation, node)
+        if value is None:
+            given = ", ".join([*equation.x, *(f"{p.value:g}" for p in equation.parameters)])
+            return f"{node.kind} {name} {place};  // no law: {equation.y[0]} = {equation.function}({given})"
         if node.kind == "TF":
+            into = next(c.name for c in self.model.connectors if c.head == node.name)
+            if equation.first not in ("", into):
+                return f"TF {name}(m = {value}) {place};  // ENPORT: f2 = M*f1, e1 = M*e2"
             return f"TF {name}(m = 1/({value})) {place};  // ENPORT: f1 = M*f2, e2 = M*e1, so m = 1/M"
         if node.kind == "GY":
             return f"GY {name}(r = {value}) {place};"
@@ -96,22 +102,27 @@ class _Writer:
     def _letter(self, variable: str) -> str:
         return LETTERS.get(variable[:1], "e")
 
-    def _variable(self, text: str, node: Node) -> str:
+    def _variable(self, text: str, node: Node) -> str | None:
         """`EVISPG` seen from a node: its own e, or the e of a named bond; `TIME`."""
         if text == "TIME":
             return "time"
         letter, connector = text[:1], text[1:]
         if letter == "M" and connector in self.kinds:
             return f"(1/{quoted(connector)}.m)" if self.kinds[connector] == "TF" else f"{quoted(connector)}.r"
-        if letter not in LETTERS:
-            self.report.add(warning("enport/variable", f"`{text}` is not a variable that bglang knows", node.span))
-            return quoted(text)
+        if letter not in LETTERS or all(connector != c.name for c in self.model.connectors):
+            about = f"`{text}` is no variable of this graph, so `{node.name}` has no law"
+            self.report.add(warning("enport/variable", about, self.model.equations[node.name].span))
+            return None
         if connector in self.own[node.name] and node.kind not in ("TF", "GY"):
             return LETTERS[letter]
         return f"{quoted(connector)}.{LETTERS[letter]}"
 
-    def _value(self, equation: NodeEquation, node: Node) -> str:
-        x = [self._variable(v, node) for v in equation.x]
+    def _value(self, equation: NodeEquation, node: Node) -> str | None:
+        """What Y is; None where the file has no meaning here, which has been said."""
+        found = [self._variable(v, node) for v in equation.x]
+        x = [v for v in found if v is not None]
+        if len(x) < len(found) or not equation.known:
+            return None
         p = [f"{self.prefix}{q.index}" if q.index > 0 else repr(q.value) for q in equation.parameters]
         function = equation.function
         if function == "CON" or (function == "CONST" and not x):
@@ -129,12 +140,7 @@ class _Writer:
         if function in ("PWLIN", "INTPLO"):
             rows = "; ".join(f"{a}, {b}" for a, b in zip(p[0::2], p[1::2], strict=True))
             return f"{'pwlin' if function == 'PWLIN' else 'interpolation'}({x[0]}, [{rows}])"
-        if function in FUNCTIONS:
-            return f"{FUNCTIONS[function]}({', '.join([*x, *p])})"
-        self.report.add(
-            warning("enport/function", f"function `{function}` is not known; its value is kept as 0", equation.span)
-        )
-        return f"0 /* {function}({', '.join([*x, *p])}) */"
+        return f"{FUNCTIONS[function]}({', '.join([*x, *p])})"
 
     def _field(self, node: Node) -> str:
         equation = self.model.equations[node.name]

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from bglang.diagnostics import Report, error
+from bglang.elaborate.libraries import shown_path
 from bglang.interop.mck import Matrix, MckFile, matrix_problem
 from bglang.source import Source, Span
 
@@ -97,7 +98,7 @@ def _fail(path: Path, reason: str, report: Report, entry: tuple[int, int] | None
     """Report with the line that the reader named, or with that of an entry of a sparse matrix."""
     line = re.search(r"[Ll]ine (\d+)", reason)
     text = path.read_text("latin-1") if path.suffix.lower() == ".mtx" else ""
-    source = Source(str(path), text)
+    source = Source(str(shown_path(path)), text)
     starts = source.line_starts()
     at = min(int(line.group(1)), len(starts)) if line else 1
     if entry and text.startswith("%%MatrixMarket matrix coordinate"):

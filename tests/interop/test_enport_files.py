@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import bglang
 from bglang.diagnostics import Report
 from bglang.interop.enport import EnportFile, read_enport
 from bglang.interop.enport_source import enport_source
@@ -100,7 +101,9 @@ def test_the_source_that_is_written() -> None:
         ("SB1\tBG V\tSV1\t1V1", "SB1\tBG V\tSV9\t1V1", "enport/connector"),
         ("M1GV\t-400.\t100.", "MXGV\t-400.\t100.", "enport/node"),
         ("EVC     QVC     5.0000E+02  0", "EVC     QVC     five  0", "enport/row"),
-        ("Node: RSPG     Connectors: VR\n", "", "enport/equation"),
+        ("Node: RSPG     Connectors: VR\n", "", "enport/twice"),
+        ("TB2\tBG V\tTF1\t02", "TB2\tBG V\t02\tTF1", "enport/connector"),
+        ("NODE EQUATIONS", "EQUATIONS", "enport/graph"),
     ],
 )
 def test_malformed_files(old: str, new: str, code: str) -> None:
@@ -108,6 +111,72 @@ def test_malformed_files(old: str, new: str, code: str) -> None:
     model, report = read(SMALL.replace(old, new, 1))
     assert model is None
     assert code in [d.code for d in report.errors]
+
+
+def with_spring(equation: str) -> str:
+    old = "Y = GAIN ( X, P )  1 1 1\nY list  X list  Parameters  Index\nEVC     QVC     5.0000E+02  0\n"
+    assert old in SMALL
+    return SMALL.replace(old, equation)
+
+
+def test_an_unknown_function_leaves_the_node_without_a_law() -> None:
+    """It is no zero: the model can be drawn and its causality looked at, but not run."""
+    equation = "Y = SPRING ( X, P )  1 1 1\nY list  X list  Parameters  Index\nEVC     QVC     5.0000E+02  0\n"
+    model, report = read(with_spring(equation))
+    assert model is not None
+    text = enport_source(model, report)
+    assert "C CSPG annotation(position = {400, 500});  // no law: EVC = SPRING(QVC, 500)" in text
+    assert "// not kept: small.enp:51: function `SPRING`" in text
+    with pytest.raises(bglang.SourceError, match="`CSPG` has no law"):
+        bglang.loads(text).simulate()
+
+
+@pytest.mark.parametrize(
+    ("function", "x", "values", "law"),
+    [
+        ("POLY", 1, (0, 10, 0, 3), "e = poly(q, {0.0, 10.0, 0.0, 3.0})"),
+        ("PWLIN", 1, (0, 0, 1, 5), "e = pwlin(q, [0.0, 0.0; 1.0, 5.0])"),
+        ("INTPLO", 1, (0, 0, 1, 5), "e = interpolation(q, [0.0, 0.0; 1.0, 5.0])"),
+        ("LINEAR", 1, (2, 3), "e = linear(q, 2.0, 3.0)"),
+        ("ADJSAT", 1, (-1, -1, 1, 1, 0.5, 0.5), "e = adjustable_saturation(q, -1.0, -1.0, 1.0, 1.0, 0.5, 0.5)"),
+        ("SUM", 1, (4,), "e = 4.0*q"),
+        ("PWLIN", 1, (0, 0, 1), None),
+        ("PWLIN", 1, (1, 0, 0, 5), None),
+        ("INTPLO", 1, (1, 0, 1, 5), None),
+        ("GAIN", 0, (), None),
+        ("GAIN", 1, (1, 2), None),
+        ("INVERS", 1, (1,), None),
+        ("CON", 1, (1,), None),
+    ],
+)
+def test_functions_with_what_they_take(function: str, x: int, values: tuple[float, ...], law: str | None) -> None:
+    head = f"Y = {function} ( X, P )  1 {x} {len(values)}\nY list  X list  Parameters  Index\n"
+    rows = [f"{v} 0" for v in values] or [""]
+    model, report = read(with_spring(f"{head}EVC {'QVC' if x else ''} " + "\n        ".join(rows) + "\n"))
+    if law is None:
+        assert model is None and {d.code for d in report.errors} <= {"enport/counts", "enport/order"}
+    else:
+        assert model is not None and f"C CSPG({law})" in enport_source(model, report)
+
+
+def test_the_equations_of_a_transformer_say_which_way_its_modulus_counts() -> None:
+    model, report = read(
+        SMALL.replace("FTB1 = MTF1 * FTB2\nETB2 = MTF1 * ETB1", "FTB2 = MTF1 * FTB1\nETB1 = MTF1 * ETB2")
+    )
+    assert model is not None
+    assert "TF TF1(m = 4.0)" in enport_source(model, report)
+
+
+def test_named_parameters_are_parameters() -> None:
+    model, report = read(
+        SMALL.replace("5.0000E+02  0", "5.0000E+02  1").replace(
+            "EVR     FVR     1.0000E+01  0", "EVR     FVR     1.0000E+01  2"
+        )
+    )
+    assert model is not None
+    text = enport_source(model, report)
+    assert "parameter Real P1 = 500.0;" in text and "C CSPG(e = P1*q)" in text and "R RSPG(e = P2*f)" in text
+    assert bglang.loads(text).simulate(stop=1, P1=300).time[-1] == 1
 
 
 @given(st.text(max_size=300))
