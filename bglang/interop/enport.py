@@ -37,8 +37,8 @@ FUNCTIONS: dict[str, tuple[range | None, range | None]] = {
     **dict.fromkeys(("ABS2", "ABSQRT", "COULOM"), (range(1, 2), range(2))),
     **dict.fromkeys(("SIN", "COS", "ASIN", "ACOS", "EXP", "ALOG"), (range(1, 2), FOUR)),
     **dict.fromkeys(("DSIN", "DCOS", "DASIN", "DACOS", "BRKPT", "SATUR"), (range(1, 2), FOUR)),
-    "ADJSAT": (range(1, 2), range(7)), "RCPSQR": (range(1, 2), range(4)), "POLY": (range(1, 2), None), "PWLIN": (range(1, 2), None),
-    "INTPLO": (range(1, 2), None), "SUM": (None, None), "MATRIX": (None, None),
+    "ADJSAT": (range(1, 2), range(7)), "RCPSQR": (range(1, 2), range(4)),
+    **dict.fromkeys(("POLY", "PWLIN", "INTPLO"), (range(1, 2), None)), "SUM": (None, None), "MATRIX": (None, None),
 }  # fmt: skip
 """The functions that are known, each with the counts of X and of P that it may have; None where others count too."""
 
