@@ -21,7 +21,6 @@ from bglang.equations.page import Grid, Line, Page, Section
 from bglang.equations.structure import add_structure
 from bglang.expr import Expr, neg, product, total
 from bglang.expr.invert import linear_in
-from bglang.expr.simplify import simplify
 from bglang.expr.text import text
 from bglang.graph.ir import BondGraph
 from bglang.records import dataclass
@@ -132,7 +131,7 @@ def field_form(graph: BondGraph, causality: Causality, report: Report, matrices:
                 sign = t.take_sign * other.give_sign
                 entry = entries[i, j] = named(coefficient if sign > 0 else neg(coefficient))
                 terms.append(product([entry, other.gives]))
-        equations.append((t.takes, simplify(total(terms)), t.group))
+        equations.append((t.takes, total(terms), t.group))
     report.raise_if_errors()
     order = {group: [k for k, t in enumerate(terminals) if t.group == group] for group in COLUMNS}
     blocks = tuple(

@@ -13,8 +13,8 @@ from bglang.equations.names import CO, INPUT, STATE, attach, is_integral, read_n
 from bglang.equations.page import Line
 from bglang.equations.signals import add_signals
 from bglang.expr import Expr, map_leaves, neg
+from bglang.expr.gather import shortest
 from bglang.expr.invert import invert
-from bglang.expr.simplify import simplify
 from bglang.expr.text import text
 from bglang.expr.walk import rewrite
 from bglang.graph.ir import BondGraph, Element
@@ -91,7 +91,7 @@ class Named:
                 for letter in ("e", "f"):
                     name: Expr = ("v", element.variable(place.end.port, letter))
                     own[place.leaf(letter)[1]] = name if place.sign(letter) > 0 else neg(name)
-        return simplify(rewrite(e, lambda leaf: self._leaf(leaf, own), rejoin))
+        return shortest(rewrite(e, lambda leaf: self._leaf(leaf, own), rejoin))
 
     def _leaf(self, leaf: tuple[Any, ...], own: dict[int, Expr]) -> Expr:
         kind = leaf[0]

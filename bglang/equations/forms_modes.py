@@ -8,6 +8,7 @@ from bglang.expr import Expr, call, neg
 from bglang.expr.diff import SLOPE_LIMIT
 from bglang.expr.walk import leaf_set, rebuild
 
+_WORDS = {"coulomb": "slip", "segment": "segment", "sample": "tick"}
 _TURNED = {">": "<", ">=": "<="}
 
 
@@ -23,8 +24,9 @@ def mode_expression(mode: Mode, number: int) -> Expr:
 
 
 def mode_name(mode: Mode, number: int) -> str:
+    """A name in the style of the model's own, which no source text can have written."""
     owner = (mode.component or mode.kind).replace("'", "")
-    return f"'{owner}:mode{number}'"
+    return f"'{owner}:{_WORDS.get(mode.kind, 'mode')}{number}'"
 
 
 def mode_remarks(modes: Sequence[Mode], names: Container[str]) -> list[str]:

@@ -48,8 +48,9 @@ def name_formula(name: str) -> str:
         return f"\\mathrm{{{_plain(name)}}}"
     head, index = found.group(1), (found.group(2) or "").lstrip("_")
     if len(head) > 1 and head not in GREEK and not index:
-        small = re.fullmatch(r"([A-Za-z])([a-z]{1,2}|[A-Z]{1,2})", head)
-        return f"{small.group(1)}_{{\\mathrm{{{small.group(2)}}}}}" if small else f"\\mathrm{{{head}}}"
+        small = re.fullmatch(r"([A-Z])([a-z]{1,2})|([a-z])([A-Z]{1,2})", head)
+        letters = [part for part in small.groups() if part] if small else []
+        return f"{letters[0]}_{{\\mathrm{{{letters[1]}}}}}" if letters else f"\\mathrm{{{head}}}"
     return f"{_word(head)}_{{{index}}}" if index else _word(head)
 
 
@@ -73,7 +74,13 @@ def escape(words: str) -> str:
     """Text for a LaTeX page."""
     made = words.replace("\\", "\\textbackslash ")
     made = re.sub(r"([&%$#_{}])", r"\\\1", made)
-    return made.replace("~", "\\textasciitilde{}").replace("^", "\\textasciicircum{}").replace("λ", "$\\lambda$")
+    return (
+        made.replace("~", "\\textasciitilde{}")
+        .replace("^", "\\textasciicircum{}")
+        .replace("λ", "$\\lambda$")
+        .replace(">", "$>$")
+        .replace("<", "$<$")
+    )
 
 
 def _plain(word: str) -> str:
@@ -170,10 +177,21 @@ def _dotted(node: tuple[Any, ...], inner: str) -> str:
 def _call(node: tuple[Any, ...], args: list[Spelled]) -> str:
     op = node[0]
     if op == "if":
-        return f"\\mathrm{{if}}\\left({', '.join(a[0] for a in args)}\\right)"
+        return _cases(node, args)
     parts = ", ".join(a[0] for a in args)
     if op in WITH_KEY:
         parts += f", \\mathrm{{{_plain(str(node[-1]))}}}"
     word = NAMED.get(op, op)
     shown = f"\\{word}" if op in FUNCTIONS or op in NAMED else f"\\mathrm{{{_plain(word)}}}"
     return f"{shown}\\left({parts}\\right)" if args else f"\\mathrm{{{_plain(text(node))}}}"
+
+
+def _cases(node: tuple[Any, ...], args: list[Spelled]) -> str:
+    """One row for each case; an `else if` continues the list."""
+    rows = [f"{args[1][0]} & \\text{{if }} {args[0][0]}"]
+    inner = args[2][0]
+    if isinstance(node[3], tuple) and node[3][0] == "if":
+        rows.append(inner.removeprefix("\\begin{cases} ").removesuffix(" \\end{cases}"))
+    else:
+        rows.append(f"{inner} & \\text{{otherwise}}")
+    return "\\begin{cases} " + " \\\\ ".join(rows) + " \\end{cases}"

@@ -1,15 +1,21 @@
 """Equations laid out: as text for a terminal, as LaTeX for a page that a teacher would hand out."""
 
 import re
+from collections.abc import Sequence
 
 from bglang.equations.latex import escape, formula, matrix_formula, name_formula
 from bglang.expr import Expr, call, product
+from bglang.expr.gather import with_short_numbers
 from bglang.expr.text import text
 from bglang.records import dataclass
 
 WIDTH = 100
 PRINTED = 62
 """Characters of a formula in one line of a printed page, beside its origin."""
+DIGITS, PRINTED_DIGITS = 7, 6
+"""Digits of numbers that are no parameters; data for machines has them all."""
+LARGEST = 400
+"""Entries of a matrix that is shown as one."""
 ALIGNED = 40
 """Equations that are aligned with each other: more at once are slow to set."""
 
@@ -33,6 +39,10 @@ class Grid:
     columns: tuple[str, ...]
     entries: tuple[tuple[Expr, ...], ...]
 
+    @property
+    def empty(self) -> bool:
+        return all(e == 0.0 for row in self.entries for e in row)
+
 
 @dataclass(frozen=True, slots=True)
 class Section:
@@ -40,6 +50,8 @@ class Section:
     lines: tuple[Line, ...] = ()
     remarks: tuple[str, ...] = ()
     grids: tuple[Grid, ...] = ()
+    table: tuple[tuple[str, str, str], ...] = ()
+    """Symbols: a name, its value, what it is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +66,7 @@ class Page:
             parts += ["", section.title, *(f"  {remark}" for remark in section.remarks)]
             parts += [row for line in section.lines for row in _line_text(line)]
             parts += [row for grid in section.grids for row in _grid_text(grid)]
+            parts += _table_text(section.table)
         return "\n".join(parts)
 
     def latex(self) -> str:
@@ -62,12 +75,10 @@ class Page:
         for section in self.sections:
             body.append(f"\\subsection*{{{escape(section.title)}}}")
             body += [escape(remark) + "\\par" for remark in section.remarks]
-            if section.lines:
-                for first in range(0, len(section.lines), ALIGNED):
-                    rows = [_line_latex(line) for line in section.lines[first : first + ALIGNED]]
-                    body += ["\\begin{align*}", " \\\\\n".join(rows), "\\end{align*}"]
-            for grid in section.grids:
-                body.append(f"\\[\\fitted{{{matrix_formula(grid.name, grid.rows, grid.columns, grid.entries)}}}\\]")
+            for first in range(0, len(section.lines), ALIGNED):
+                rows = [_line_latex(line) for line in section.lines[first : first + ALIGNED]]
+                body += ["\\begin{align*}", " \\\\\n".join(rows), "\\end{align*}"]
+            body += _grids_latex(section.grids) + _table_latex(section.table)
         return _DOCUMENT.replace("BODY", "\n".join(body))
 
     def formulas(self) -> list[str]:
@@ -76,22 +87,21 @@ class Page:
 
 
 def _line_text(line: Line) -> list[str]:
-    shown = f"  {text(line.left)} = {text(line.right)}"
-    origin = (
-        "    // " + ", ".join(part for part in (line.origin, line.note) if part) if line.origin or line.note else ""
-    )
-    if len(shown) <= WIDTH:
-        return [shown + origin]
-    rows = _broken(line)
-    rows[-1] += origin
+    left, right = text(line.left), with_short_numbers(line.right, DIGITS)
+    origin = ", ".join(part for part in (line.origin, line.note) if part)
+    shown = f"  {left} = {text(right)}"
+    rows = [shown] if len(shown) <= WIDTH else _broken(f"  {left} =", right)
+    if origin:
+        rows[-1] += f"    // {origin}"
     return rows
 
 
-def _broken(line: Line) -> list[str]:
-    """A long sum over several rows, broken between its terms."""
-    right = line.right
+def _broken(start: str, right: Expr) -> list[str]:
+    """A long sum over several rows, broken between its terms; a long choice, each case in its own row."""
+    if isinstance(right, tuple) and right[0] == "if":
+        return [start, *_cases(right)]
     terms = list(right[1:]) if isinstance(right, tuple) and right[0] == "+" else [right]
-    rows, current = list[str](), f"  {text(line.left)} ="
+    rows, current = list[str](), start
     for k, term in enumerate(terms):
         # written as the second term of a sum, where signs and parentheses come right, and without the first
         piece = f" {text(term)}" if len(terms) == 1 else text(("+", ("v", ""), term))
@@ -104,8 +114,28 @@ def _broken(line: Line) -> list[str]:
     return [*rows, current]
 
 
+def _cases(e: Expr) -> list[str]:
+    rows, word = list[str](), "if"
+    while isinstance(e, tuple) and e[0] == "if":
+        rows.append(f"      {word} {text(e[1])} then {text(e[2])}")
+        word, e = "elseif", e[3]
+    return [*rows, f"      else {text(e)}"]
+
+
+def _table_text(rows: Sequence[tuple[str, str, str]]) -> list[str]:
+    if not rows:
+        return []
+    first, second = (min(30, max(len(row[k]) for row in rows)) for k in (0, 1))
+    return [f"  {name:{first}}  {value:{second}}  {words}".rstrip() for name, value, words in rows]
+
+
 def _grid_text(grid: Grid) -> list[str]:
-    cells = [[text(e) for e in row] for row in grid.entries]
+    if grid.empty:
+        return [f"  {grid.name} = 0"]
+    if len(grid.rows) * len(grid.columns) > LARGEST:
+        size = f"{len(grid.rows)} x {len(grid.columns)}"
+        return [f"  {grid.name}, {size}: entries that are not 0", *(f"    {row}" for row in _entries(grid))]
+    cells = [[text(with_short_numbers(e, DIGITS)) for e in row] for row in grid.entries]
     head = ["", *grid.columns]
     table = [head, *([name, *row] for name, row in zip(grid.rows, cells, strict=True))]
     widths = [max(len(row[k]) for row in table) for k in range(len(head))]
@@ -113,17 +143,47 @@ def _grid_text(grid: Grid) -> list[str]:
     return [f"  {grid.name}", *shown]
 
 
+def _entries(grid: Grid) -> list[str]:
+    return [
+        f"{row}, {column}: {text(with_short_numbers(e, DIGITS))}"
+        for row, entries in zip(grid.rows, grid.entries, strict=True)
+        for column, e in zip(grid.columns, entries, strict=True)
+        if e != 0.0
+    ]
+
+
 def _line_latex(line: Line) -> str:
     pieces, current = list[str](), ""
-    for piece in _pieces(line.right, first=True):
+    for piece in _pieces(with_short_numbers(line.right, PRINTED_DIGITS), first=True):
         if current and _width(current) + _width(piece) > PRINTED:
             pieces.append(current)
             current = ""
         current += (" " if current else "") + piece
     pieces.append(current)
     pieces = [f"\\fitted{{{piece}}}" if _width(piece) > PRINTED else piece for piece in pieces]
-    origin = f" && \\text{{\\footnotesize {escape(_short(line.origin))}}}" if line.origin else ""
-    return f"{formula(line.left)} ={{}}& " + " \\\\\n & \\quad ".join(pieces) + origin
+    origin = ", ".join(part for part in (_short(line.origin), line.note) if part)
+    tag = f" \\tag*{{\\footnotesize {escape(origin)}}}" if origin else ""
+    return f"{formula(line.left)} ={{}}& " + " \\\\\n & \\quad ".join(pieces) + tag
+
+
+def _grids_latex(grids: Sequence[Grid]) -> list[str]:
+    body = list[str]()
+    for grid in grids:
+        if grid.empty:
+            body.append(f"\\[{name_formula(grid.name)} = 0\\]")
+        elif len(grid.rows) * len(grid.columns) > LARGEST:
+            body.append(f"{escape(grid.name)}, entries that are not 0:\\par")
+            body += [escape(row) + "\\par" for row in _entries(grid)]
+        else:
+            body.append(f"\\[\\fitted{{{matrix_formula(grid.name, grid.rows, grid.columns, grid.entries)}}}\\]")
+    return body
+
+
+def _table_latex(rows: Sequence[tuple[str, str, str]]) -> list[str]:
+    if not rows:
+        return []
+    shown = [f"${name_formula(name)}$ & {escape(value)} & {escape(words)} \\\\" for name, value, words in rows]
+    return ["\\begin{longtable}[l]{@{}lp{0.4\\linewidth}p{0.4\\linewidth}@{}}", *shown, "\\end{longtable}"]
 
 
 def _pieces(e: Expr, first: bool) -> list[str]:
@@ -180,11 +240,12 @@ def _short(origin: str) -> str:
     return re.sub(r"(?:^|(?<=, ))(?:[^,]*[/\\])?[^,/\\]*:(\d+):\d+", r"line \1", origin)
 
 
-_DOCUMENT = """\\documentclass[a4paper,11pt]{article}
+_DOCUMENT = """\\documentclass[a4paper,11pt,fleqn]{article}
 \\usepackage[utf8]{inputenc}
 \\usepackage[margin=20mm]{geometry}
-\\usepackage{amsmath,graphicx}
+\\usepackage{amsmath,graphicx,longtable}
 \\allowdisplaybreaks
+\\setlength{\\parindent}{0pt}
 \\setcounter{MaxMatrixCols}{1000}
 \\newcommand{\\fitted}[1]{%
   \\resizebox{\\ifdim\\width>0.75\\linewidth 0.75\\linewidth\\else\\width\\fi}{!}{$\\displaystyle #1$}}

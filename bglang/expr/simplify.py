@@ -95,9 +95,10 @@ def write(p: Polynomial) -> Expr:
     for below, part in groups.items():
         if not below:
             terms.extend(_term(m, c) for m, c in part.items())
-        elif len(part) == 1:
-            ((m, c),) = part.items()
-            terms.append(_term(_joined(m, below), c))
+            continue
+        part, below = _reduced(part, below)
+        if len(part) == 1 or not below:
+            terms.extend(_term(monomial_product(m, below), c) for m, c in part.items())
         else:
             bottom = product(_raised(a, -k) for a, k in below)
             terms.append(call("/", write(part), bottom))
@@ -162,7 +163,7 @@ def _times(p: Polynomial, q: Polynomial) -> Polynomial:
     made: Polynomial = {}
     for m, c in p.items():
         for n, d in q.items():
-            key = _joined(m, n)
+            key = monomial_product(m, n)
             made[key] = made.get(key, 0.0) + c * d
     return {m: c for m, c in made.items() if c != 0.0}
 
@@ -171,13 +172,13 @@ def _product_of(factors: list[Expr]) -> Polynomial:
     made: Polynomial = {(): 1.0}
     for factor in factors:
         if isinstance(factor, tuple):
-            made = {_joined(m, ((factor, 1),)): c for m, c in made.items()}
+            made = {monomial_product(m, ((factor, 1),)): c for m, c in made.items()}
         else:
             made = _scaled(made, factor)
     return made
 
 
-def _joined(m: Monomial, n: Monomial) -> Monomial:
+def monomial_product(m: Monomial, n: Monomial) -> Monomial:
     if not m:
         return n
     if not n:
@@ -190,6 +191,47 @@ def _joined(m: Monomial, n: Monomial) -> Monomial:
 
 def _without(m: Monomial, leaf: Expr) -> Monomial:
     return tuple(item for item in m if item != (leaf, 1))
+
+
+def _reduced(p: Polynomial, below: Monomial) -> tuple[Polynomial, Monomial]:
+    """p over sums, divided by those of them that it holds as a factor."""
+    left: list[tuple[Expr, int]] = []
+    for atom, k in below:
+        divisor = read(atom)
+        while k < 0 and (quotient := _divided(p, divisor)) is not None:
+            p, k = quotient, k + 1
+        if k:
+            left.append((atom, k))
+    return p, tuple(left)
+
+
+def _divided(p: Polynomial, q: Polynomial) -> Polynomial | None:
+    """p/q where that leaves nothing over; the largest terms first, by the powers of their atoms."""
+    if len(p) < len(q) or len(q) < 2 or len(p) > TERMS:
+        return None
+    atoms = sorted({a for m in (*p, *q) for a, _ in m}, key=repr)
+
+    def order(m: Monomial) -> list[int]:
+        powers = dict(m)
+        return [powers.get(a, 0) for a in atoms]
+
+    lead = max(q, key=order)
+    inverse = tuple((a, -k) for a, k in lead)
+    lowest = [min(order(m)[i] for m in p) for i in range(len(atoms))]
+    scale = max(abs(c) for c in p.values())
+    rest: Polynomial = dict(p)
+    made: Polynomial = {}
+    while rest and len(made) <= len(p):
+        top = max(rest, key=order)
+        factor = monomial_product(top, inverse)
+        if any(k < min(0, low) for k, low in zip(order(factor), lowest, strict=True)):
+            return None
+        c = made[factor] = rest[top] / q[lead]
+        for m, d in q.items():
+            key = monomial_product(factor, m)
+            rest[key] = rest.get(key, 0.0) - c * d
+        rest = {m: d for m, d in rest.items() if abs(d) > 1e-13 * scale}
+    return None if rest else made
 
 
 def _quotient(p: Polynomial, q: Polynomial) -> Polynomial:
@@ -206,8 +248,8 @@ def _quotient(p: Polynomial, q: Polynomial) -> Polynomial:
         return {(): ratio} if ratio else {}
     lead = next(iter(q.values()))
     common = _common(q)
-    inner = write({_joined(m, tuple((a, -k) for a, k in common)): c / lead for m, c in q.items()})
-    inverse: Monomial = _joined(((inner, -1),), tuple((a, -k) for a, k in common))
+    inner = write({monomial_product(m, tuple((a, -k) for a, k in common)): c / lead for m, c in q.items()})
+    inverse: Monomial = monomial_product(((inner, -1),), tuple((a, -k) for a, k in common))
     return _times(p, {inverse: 1.0 / lead})
 
 
@@ -269,8 +311,8 @@ def _unite_squares(p: Polynomial) -> Polynomial:
         for atom, k in m:
             if k < 2 or not isinstance(atom, tuple) or atom[0] != "sin" or m not in p:
                 continue
-            rest = _joined(m, ((atom, -2),))
-            partner = _joined(rest, ((("cos", atom[1]), 2),))
+            rest = monomial_product(m, ((atom, -2),))
+            partner = monomial_product(rest, ((("cos", atom[1]), 2),))
             if partner in p and math.isclose(p[partner], c, rel_tol=1e-12):
                 made = {(rest if n == m else n): d for n, d in p.items() if n != partner and n != rest}
                 made[rest] = c + p.get(rest, 0.0)
@@ -298,9 +340,9 @@ _OTHER = {"sin": "cos", "cos": "sin"}
 def _difference(p: Polynomial, m: Monomial, c: float, one: Any, two: Any) -> Polynomial | None:
     if one[1] == two[1]:
         return None
-    rest = _joined(m, ((one, -1), (two, -1)))
+    rest = monomial_product(m, ((one, -1), (two, -1)))
     turned = ((_OTHER[one[0]], one[1]), (_OTHER[two[0]], two[1]))
-    partner = _joined(rest, tuple(sorted(((a, 1) for a in turned), key=_rank)))
+    partner = monomial_product(rest, tuple(sorted(((a, 1) for a in turned), key=_rank)))
     wanted = c if one[0] == two[0] else -c
     if partner not in p or not math.isclose(p[partner], wanted, rel_tol=1e-12):
         return None
@@ -312,7 +354,7 @@ def _difference(p: Polynomial, m: Monomial, c: float, one: Any, two: Any) -> Pol
         first, second = second, first
         sign = 1.0 if one[0] == two[0] else -1.0
     op = "cos" if one[0] == two[0] else "sin"
-    united = _joined(rest, (((op, write(read(("-", first, second)))), 1),))
+    united = monomial_product(rest, (((op, write(read(("-", first, second)))), 1),))
     made = {(united if n == m else n): d for n, d in p.items() if n not in (partner, united)}
     made[united] = sign * c + p.get(united, 0.0)
     return {n: d for n, d in made.items() if d != 0.0}
@@ -352,7 +394,7 @@ def _branch_by_branch(m: Monomial) -> Monomial:
             if one[0] == two[0] == "if" and one[1] == two[1]:
                 joined = ("if", one[1], *(simplify(("/", a, b)) for a, b in zip(one[2:], two[2:], strict=True)))
                 rest = tuple(item for item in m if item not in ((one, k), (two, j)))
-                return _branch_by_branch(_joined(rest, ((joined, 1),)))
+                return _branch_by_branch(monomial_product(rest, ((joined, 1),)))
     return m
 
 
