@@ -8,14 +8,15 @@ def suggest(name: str, candidates: Iterable[str]) -> str | None:
 
     Case, and characters that are swapped, missing, doubled or wrong, count; a third of the name may be wrong."""
     allowed = max(1, len(name) // 3) if len(name) > 1 else 0
-    best: tuple[float, str] | None = None
+    best: tuple[float, bool, str] | None = None
     for candidate in candidates:
         if candidate == name or abs(len(candidate) - len(name)) > allowed + 2:
             continue
         distance = _distance(name, candidate, allowed)
-        if distance is not None and (best is None or (distance, candidate) < best):
-            best = (distance, candidate)
-    return best[1] if best else None
+        if distance is not None:
+            found = (distance, candidate[:1].casefold() != name[:1].casefold(), candidate)
+            best = found if best is None else min(best, found)
+    return best[2] if best else None
 
 
 def did_you_mean(name: str, candidates: Iterable[str]) -> str:

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any
 from bglang.diagnostics import error
 from bglang.elaborate.components import ValueComponent, a
 from bglang.elaborate.definitions import Builtin
+from bglang.elaborate.mistyped import mistyped
 from bglang.elaborate.modifications import Binding, Layers, Modification
-from bglang.elaborate.values import PARAMETER, Value, describe
+from bglang.elaborate.values import PARAMETER, Value
 from bglang.expr import Expr
 from bglang.graph.ir import Start
 from bglang.records import dataclass
@@ -73,9 +74,7 @@ def checked(value: Value | None, ident: str, span: Span, ctx: "Context") -> Any:
     wanted = {"fixed": ("Boolean",), "unit": ("String",), "displayUnit": ("String",), "quantity": ("String",)}
     types = wanted.get(ident, ("Real", "Integer", "Boolean", "enumeration"))
     if value.shape or value.type not in types:
-        ctx.report.add(
-            error("types/mismatch", f"`{ident}` is {a(types[0])}", span, label=f"this is {a(describe(value))}")
-        )
+        ctx.report.add(mistyped(f"`{ident}` is {a(types[0])}", types[0], value, span))
         return None
     if value.variability > PARAMETER:
         ctx.report.add(

@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 from bglang.diagnostics import Label, Report, error
 from bglang.elaborate.definitions import BROKEN, Builtin, Definition, Target
 from bglang.elaborate.hints import did_you_mean
-from bglang.elaborate.kinds import check_item
+from bglang.elaborate.kinds import check_base, check_item
 from bglang.records import dataclass, field, replace
 from bglang.syntax import ast
 from bglang.syntax.text import quoted
@@ -229,9 +229,12 @@ class _Builder:
         if base.subscripts:
             body.dimensions.append((base.subscripts, self.definition))
         if isinstance(base.target, Builtin):
-            if base.target is BROKEN:
+            if base.target is BROKEN or not self.may_extend(base, _BASIC.get(base.target.kind, base.target.kind)):
                 body.broken = True
             body.basic = base.target
+            return [here]
+        if not self.may_extend(base, base.target.node.kind):
+            body.broken = True
             return [here]
         inherited = body_of(base.target, self.report)
         body.broken = body.broken or inherited.broken
@@ -260,6 +263,9 @@ class _Builder:
             if isinstance(argument.redeclare, ast.Component):
                 self.redeclare_component(argument.redeclare)
         return [here, *inherited.levels]
+
+    def may_extend(self, base: "Base", kind: str) -> bool:
+        return check_base(self.definition.node, base.target.name, kind, base.span, self.report)
 
     def modified(self, member: Member, changes: dict[str, tuple[ast.Argument, ...]], protected: bool) -> Member:
         """A member with the modifications that this class's `extends` makes to it."""
@@ -309,6 +315,9 @@ class _Builder:
             new = redeclared(before, member)
             self.body.members[member.ident] = new
             self.body.items = [new if item is before else item for item in self.body.items]
+
+
+_BASIC = {"element": "basic element", "value": "basic type", "outside": "outside model"}
 
 
 def changes_by_name(args: Iterable[ast.Argument]) -> dict[str, tuple[ast.Argument, ...]]:

@@ -16,6 +16,7 @@ from bglang.elaborate.objects import (
     ElementPort,
     Instance,
     Many,
+    Missing,
     NamedBond,
     NodeArgument,
     Port,
@@ -76,12 +77,22 @@ def find_nodes(name: ast.Name, scope: InstanceScope) -> Any:
             return thing
         if not enters_port(thing, part, scope):
             return None
+        if isinstance(thing, ElementObject) and thing.ports() == [] and is_missing(thing, part):
+            what = f"`{thing.name}` has no port `{part.ident}`"
+            hint = f"it is bonded by its own name: write `{thing.name}`."
+            scope.ctx.report.add(error("bonds/not-a-node", what, part.span, hint=hint))
+            return None
         thing = scope.step(thing, part, name)
         if part.subscripts is not None and thing is not None and not isinstance(thing, Absent):
             thing = scope.subscripted(thing, part)
     if thing is None or isinstance(thing, Silent):
         return None
     return as_node(thing, name, scope, True)
+
+
+def is_missing(element: ElementObject, part: ast.Part) -> bool:
+    found = element.attribute(part.ident)
+    return found is None or isinstance(found, Missing)
 
 
 def enters_port(thing: Any, part: ast.Part, scope: InstanceScope) -> bool:
@@ -96,6 +107,8 @@ def enters_port(thing: Any, part: ast.Part, scope: InstanceScope) -> bool:
     if member is None:
         return True
     if "port" not in member.component.prefixes:
+        if isinstance(thing.attribute(part.ident), Value | ValueComponent):
+            return True  # a signal, which is no node: reported as that
         ports = ", ".join(f"`{m.ident}`" for m in thing.body.ports())
         scope.ctx.report.add(
             error(
@@ -134,9 +147,15 @@ def as_node(thing: Any, name: ast.Name, scope: InstanceScope, outside: bool) -> 
         if thing.macro:
             return no_node(name, scope, "is the use of a macro", "bond to one of the nodes in it.")
         ports = ", ".join(f"`{name.span.text}.{m.ident}`" for m in thing.body.ports())
-        return no_node(
-            name, scope, "has several ports" if ports else "has no port", f"name one of them: {ports}." if ports else ""
-        )
+        if not ports:
+            kind = thing.definition.node.kind
+            hint = (
+                "its signals are read in expressions."
+                if kind == "block"
+                else f"declare a `port` in `{thing.definition.name}`."
+            )
+            return no_node(name, scope, "has no port", hint)
+        return no_node(name, scope, "has several ports", f"name one of them: {ports}.")
     if isinstance(thing, ArrayObject):
         every = scope.all_of(thing, name.span)
         return None if every is None else as_node(every, name, scope, outside)
@@ -148,7 +167,11 @@ def as_node(thing: Any, name: ast.Name, scope: InstanceScope, outside: bool) -> 
     if isinstance(thing, NamedBond):
         return no_node(name, scope, "is a bond", "bonds join nodes; put a junction in.")
     if isinstance(thing, Value | ValueComponent):
-        return no_node(name, scope, "is a value, not a node", "signals are read in expressions; bonds join nodes.")
+        owner = name.parts[:-1]
+        text = name.span.source.text[name.span.start : owner[-1].span.end] if owner else ""
+        hint = f"bond `{text}` itself." if text and not isinstance(thing, ValueComponent) else ""
+        hint = hint or "signals are read in expressions, as in `Se s(e = …)`; bonds join nodes."
+        return no_node(name, scope, "is a value, not a node", hint)
     return no_node(name, scope, "is no node", "")
 
 
@@ -172,6 +195,8 @@ def draw_all(ctx: Context) -> list[RawBond]:
         if places is None:
             places = spans[id(chain)] = arrow_spans(chain)
         draw(chain, scope, bonds, places)
+    for node in ctx.handed:
+        node.thing()  # a node that the macro's body never mentions must exist all the same
     return bonds
 
 

@@ -51,8 +51,9 @@ def check_names(
     ctx: Context,
     names: Callable[[], Iterable[str]],
     body: Body | None = None,
+    hint: str = "",
 ) -> None:
-    """Every modified name must exist; looked at once per written modification."""
+    """Every modified name must exist; looked at once per written modification.  `hint` is for names like no other."""
     for layer in layers:
         if layer.checked:
             continue
@@ -67,7 +68,7 @@ def check_names(
                     "names/unknown",
                     f"`{what}` has no `{ident}`",
                     child.span,
-                    hint=did_you_mean(ident, names()) or listed(names()),
+                    hint=did_you_mean(ident, names()) or hint or listed(names()),
                 )
             )
 

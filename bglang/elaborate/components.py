@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 from bglang.diagnostics import Label, error
 from bglang.elaborate.expressions import translate_constant
+from bglang.elaborate.mistyped import mistyped
 from bglang.elaborate.modifications import Binding, Layers, children, outermost
 from bglang.elaborate.types import type_arguments
 from bglang.elaborate.values import (
@@ -163,17 +164,7 @@ class ValueComponent:
         if not value.items:
             return Value(self.type, value.shape, (), CONSTANT, self.enum)
         wanted = self.enum or self.type
-        self.ctx.report.add(
-            error(
-                "types/mismatch",
-                f"`{self.name}` is {a(wanted)}",
-                span,
-                label=f"this is {a(describe(value))}",
-                hint="`integer(x)` makes an Integer of a Real."
-                if (value.type, self.type) == ("Real", "Integer")
-                else "",
-            )
-        )
+        self.ctx.report.add(mistyped(f"`{self.name}` is {a(wanted)}", wanted, value, span))
         return None
 
     def _may_vary(self, value: Value, span: Span) -> bool:
@@ -271,7 +262,9 @@ class ValueComponent:
         assert self.shape is not None
         if binding is not None:
             value = attribute_value(binding, self.shape, ident)
-            return (value.items, binding.span, True) if value is not None else None
+            if value is None or not self._fits_attribute(ident, value, binding.span):
+                return None
+            return value.items, binding.span, True
         for argument, definition in type_arguments(self.target, ident, self.ctx.report):
             if argument.value is not None:
                 from bglang.elaborate.scopes import InstanceScope
@@ -280,6 +273,26 @@ class ValueComponent:
                 if value is not None and not value.shape:
                     return value.items * count(self.shape), argument.span, False
         return None
+
+    def _fits_attribute(self, ident: str, value: Value, span: Span) -> bool:
+        """`start`, `min` and `max` have the type of the variable; the others have types of their own."""
+        wanted = ATTRIBUTE_TYPES.get(ident, self.enum or self.type)
+        given = value.enum or value.type
+        if given == wanted or (given == "Integer" and wanted == "Real"):
+            return True
+        if not value.items:
+            return True
+        self.ctx.report.add(mistyped(f"`{ident}` of `{self.name}` is {a(wanted)}", wanted, value, span))
+        return False
+
+
+ATTRIBUTE_TYPES = {
+    "fixed": "Boolean",
+    "nominal": "Real",
+    "unit": "String",
+    "displayUnit": "String",
+    "quantity": "String",
+}
 
 
 def as_text(binding: Binding) -> Binding:
@@ -401,16 +414,7 @@ def array_size(value: Value, scope: "InstanceScope", span: Span) -> int | None:
     """A size of an array: a whole number, not negative, not too large."""
     report, limit = scope.ctx.report, scope.ctx.limits.array
     if value.shape or value.type not in ("Integer", "enumeration"):
-        hint = "`integer(x)` makes an Integer of a Real." if value.type == "Real" else ""
-        report.add(
-            error(
-                "types/mismatch",
-                "the size of an array is an Integer",
-                span,
-                label=f"this is {a(describe(value))}",
-                hint=hint,
-            )
-        )
+        report.add(mistyped("the size of an array is an Integer", "Integer", value, span))
         return None
     size = int(value.items[0])
     if size < 0:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from bglang.elaborate.bodies import Member
     from bglang.elaborate.definitions import Definition
     from bglang.elaborate.libraries import Libraries
+    from bglang.elaborate.macros import MacroNode
     from bglang.elaborate.objects import Instance
     from bglang.elaborate.scopes import InstanceScope
     from bglang.syntax import ast
@@ -69,6 +70,8 @@ class Context:
         self.worked = 0
         self.drawn: list[tuple[ast.BondChain, InstanceScope]] = []
         self.equations: list[tuple[ast.Item, str, InstanceScope]] = []
+        self.handed: list[MacroNode] = []
+        """Nodes that uses of macros are given, mentioned there or not."""
         self.frames: list[tuple[str, str]] = []
         self.laws: dict[tuple[int, str], Any] = {}
         self.macro_types: dict[int, TypeInfo | None] = {}

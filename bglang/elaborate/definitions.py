@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from bglang.diagnostics import Report, error
-from bglang.elaborate.hints import did_you_mean
+from bglang.elaborate.hints import FOREIGN_CLASSES, did_you_mean
 from bglang.records import dataclass
 from bglang.source import Span
 from bglang.suggest import suggest
@@ -355,13 +355,20 @@ def report_unknown_first(part: ast.Part, dotted: bool, place: Definition, report
     text, hint = f"there is no class `{ident}`", REPLACED.get(ident, "")
     if hint:
         text = f"`{ident}` is not in the language"
-    hint = hint or did_you_mean(ident, place.visible())
+    hint = hint or FOREIGN_CLASSES.get(ident.lower(), "") or closest(ident, place)
     similar = [] if dotted or hint else place.library.similar(ident)
     if similar:
         hint = "did you mean " + " or ".join(f"`{name}`" for name in similar[:4]) + "?"
     if not hint:
         hint = LIBRARY_HINT if dotted else "declare it in this file, or import the library that has it."
     report.add(error("names/unknown", text, part.span, hint=hint))
+
+
+def closest(ident: str, place: Definition) -> str:
+    """A class that can be seen from here with a similar name, unless a library has one of this very name."""
+    hint = did_you_mean(ident, place.visible())
+    same = place.library.similar(ident) if hint and len(ident) > 3 else []
+    return "" if any(name.endswith(f".{ident}") for name in same) else hint
 
 
 LIBRARY_HINT = "libraries are looked for beside the model, in the folders of `--lib` and of BGLANG_PATH."

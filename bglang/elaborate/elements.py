@@ -24,7 +24,7 @@ def make_element(instance: Instance, member: Member, target: Builtin, name: str,
         return wrong_place(instance, member, "a block holds no nodes", "use a `model`.")
     known = NAMES[target.name]
     if layers:
-        check_names(layers, known, name, ctx, lambda: known)
+        check_names(layers, known, name, ctx, lambda: SETTABLE[target.name], hint=LAW_HINTS[target.name])
         check_letters(target.name, layers, name)
     element = ElementObject(ctx, name, target.name, instance, member, layers, None)
     element.type_name = target.name
@@ -32,6 +32,21 @@ def make_element(instance: Instance, member: Member, target: Builtin, name: str,
 
 
 NAMES = {name: basic_names(Builtin(name, "element")) for name in ("Se", "Sf", "R", "C", "I", "TF", "GY", "J0", "J1")}
+
+
+SETTABLE = {"Se": {"e"}, "Sf": {"f"}} | {kind: NAMES[kind] - {"0"} for kind in NAMES if kind not in ("Se", "Sf")}
+LAW_HINTS = {
+    "Se": "its effort is `e = …`.",
+    "Sf": "its flow is `f = …`.",
+    "R": "give it `R = …` or a law such as `e = …`.",
+    "C": "give it `C = …` (a stiffness k is `C = 1/k`) or a law such as `e = …`; its start is `q(start = …)`.",
+    "I": "give it `I = …` (a mass or an inductance) or a law such as `f = …`; its start is `p(start = …)`.",
+    "TF": "its modulus is `m = …`, with e1 = m*e2.",
+    "GY": "its modulus is `r = …`, with e1 = r*f2.",
+    "J0": "its momentum starts at `p(start = …)`.",
+    "J1": "its displacement starts at `q(start = …)`.",
+}
+"""What to say about a name that a basic element does not have and that is like none it has."""
 
 
 def make_class_element(
@@ -42,10 +57,6 @@ def make_class_element(
 
     ctx = instance.ctx
     basic = body.basic
-    if basic is not None and basic.kind != "element":
-        text = f"the element `{target.name}` extends `{basic.name}`, which is no element"
-        ctx.report.add(error("classes/kind", text, target.node.name_span))
-        return POISON
     known = basic_names(basic)
     check_names(layers, known, name, ctx, lambda: body.names() | known, body)
     kind = basic.name if basic is not None else "field"
@@ -121,7 +132,7 @@ def report_letter(kind: str, letter: str, binding: Binding, name: str) -> None:
         hint = f"write `{GIVES[kind]} = …`, or use an {'Sf' if kind == 'Se' else 'Se'}."
     else:
         reason = (
-            f"A law of {'an' if kind == 'I' else 'a'} {kind} relates "
+            f"A law of {'an' if kind in ('I', 'R') else 'a'} {kind} relates "
             + " and ".join(f"`{x}`" for x in GIVES[kind])
             + "."
         )

@@ -3,10 +3,10 @@
 from collections.abc import Iterable, Iterator
 
 from bglang.diagnostics import Diagnostic, Report, error
-from bglang.elaborate.components import a
 from bglang.elaborate.expansion import chosen
 from bglang.elaborate.expressions import Translator, translate
 from bglang.elaborate.functions import execute
+from bglang.elaborate.mistyped import mistyped, not_boolean, type_hint
 from bglang.elaborate.protocol import Fault
 from bglang.elaborate.scopes import Frame, InstanceScope
 from bglang.elaborate.sizes import iterations
@@ -204,8 +204,9 @@ def comparable(left: Value, right: Value, span: Span, report: Report) -> bool:
         return True
     if left.numeric and right.numeric:
         return True
-    text = f"{describe(left)} and {describe(right)}"
-    report.add(error("types/mismatch", "the sides of this equation have different types", span, label=text))
+    text, hint = f"{describe(left)} and {describe(right)}", type_hint(left.enum or left.type, right)
+    message = "the sides of this equation have different types"
+    report.add(error("types/mismatch", message, span, label=text, hint=hint))
     return False
 
 
@@ -236,8 +237,7 @@ def branch_conditions(node: ast.IfBlock, scope: InstanceScope) -> list[Expr] | N
         if value is None:
             return None
         if value.type != "Boolean" or value.shape:
-            text = f"this is {a(describe(value))}"
-            scope.ctx.report.add(error("types/mismatch", "a condition is true or false", test.span, label=text))
+            scope.ctx.report.add(not_boolean(value, test.span))
             return None
         varies = varies or value.variability > PARAMETER
         tests.append(value.items[0])
@@ -315,9 +315,7 @@ def read_text(expression: ast.Expression | None, scope: InstanceScope) -> str | 
     if value is None:
         return None
     if value.type != "String" or value.shape:
-        scope.ctx.report.add(
-            error("types/mismatch", "the message is a String", expression.span, label=f"this is {a(describe(value))}")
-        )
+        scope.ctx.report.add(mistyped("the message is a String", "String", value, expression.span))
         return None
     return str(value.items[0])
 
@@ -327,8 +325,7 @@ def read_boolean(expression: ast.Expression, scope: InstanceScope) -> Expr | Non
     if value is None:
         return None
     if value.type != "Boolean" or value.shape:
-        text = f"this is {a(describe(value))}"
-        scope.ctx.report.add(error("types/mismatch", "a condition is true or false", expression.span, label=text))
+        scope.ctx.report.add(not_boolean(value, expression.span))
         return None
     item: Expr = value.items[0]
     return item
@@ -363,8 +360,7 @@ def read_when(node: ast.WhenBlock, scope: InstanceScope, assigned: set[str]) -> 
     for test, items in node.branches:
         value = translate(test, scope, scope.ctx.report)
         if value is not None and (value.type != "Boolean" or len(value.shape) > 1):
-            text = f"this is {a(describe(value))}"
-            scope.ctx.report.add(error("types/mismatch", "a condition is true or false", test.span, label=text))
+            scope.ctx.report.add(not_boolean(value, test.span))
             value = None
         actions = read_actions(items, scope, assigned)
         if value is not None:

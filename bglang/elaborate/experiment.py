@@ -33,6 +33,15 @@ SETTINGS = {
 """Further keys, with the type of their value."""
 
 
+COUNTED = {
+    "Interval": "It is the time between two rows of the result.",
+    "NumberOfIntervals": "It says how many rows the result has.",
+    "points": "It says how many rows the result has.",
+    "max_step": "It bounds the steps of the integrator.",
+}
+"""Keys whose value is more than zero, and why."""
+
+
 def read_experiment(root: Instance) -> Experiment:
     """The experiment of the model: its own, else that of the nearest base."""
     if root.body.experiment is None:
@@ -78,7 +87,12 @@ def check(experiment: Experiment, args: tuple[ast.Argument, ...], root: Instance
         span = spans.get("StopTime", spans.get("StartTime", args[0].span))
         text = f"the run would stop at {experiment.stop:g}, before it starts at {experiment.start:g}"
         report.add(error("experiment/times", text, span))
-    if experiment.tolerance <= 0:
-        report.add(
-            error("experiment/tolerance", "the tolerance must be positive", spans.get("Tolerance", args[0].span))
-        )
+    if not 1e-14 <= experiment.tolerance <= 1:
+        text = f"the tolerance {experiment.tolerance:g} must lie between 1e-14 and 1"
+        report.add(error("experiment/tolerance", text, spans.get("Tolerance", args[0].span)))
+    for key, value in (("Interval", experiment.interval), *experiment.settings):
+        if key in COUNTED and isinstance(value, float) and value <= 0 and key in spans:
+            hint = "leave it out to take the default."
+            report.add(
+                error("experiment/times", f"`{key}` must be positive", spans[key], reason=COUNTED[key], hint=hint)
+            )

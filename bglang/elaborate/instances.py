@@ -17,7 +17,6 @@ from bglang.elaborate.components import ValueComponent
 from bglang.elaborate.context import Context
 from bglang.elaborate.definitions import BROKEN, Builtin, Definition, Target
 from bglang.elaborate.elements import make_class_element, make_element, make_port
-from bglang.elaborate.kinds import article
 from bglang.elaborate.macros import make_macro
 from bglang.elaborate.modifications import Layers, Modification, at, children, read_modification
 from bglang.elaborate.objects import POISON, Absent, ArrayObject, Instance
@@ -171,7 +170,8 @@ def member_layers(
         inner = scope_of(instance, definition)
         layers.append(read_modification(changes, inner, changes[0].span).children[member.ident])
     # a macro's arguments are no modifications, and are read where the macro is used
-    if args and not plan_of(member, instance.ctx).macro:
+    plan = plan_of(member, instance.ctx)
+    if args and not plan.macro and plan.target is not BROKEN:  # what an unknown class has, nobody knows
         layers.append(read_modification(args, scope, member.declarator.span))
     return tuple(layers), member
 
@@ -291,11 +291,6 @@ def make_of_class(
         return POISON
     if kind == "element":
         return make_class_element(instance, member, target, body, name, layers)
-    if body.basic is not None:
-        text = f"`{target.name}` is {article(kind)} and cannot extend `{body.basic.name}`"
-        hint = "only an `element` may extend a basic element."
-        instance.ctx.report.add(error("classes/kind", text, target.node.name_span, hint=hint))
-        return POISON
     return make_instance(instance, member, target, body, name, layers)
 
 

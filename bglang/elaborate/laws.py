@@ -7,10 +7,11 @@ from bglang.diagnostics import Label, error, warning
 from bglang.elaborate.bodies import BodyItem, Level
 from bglang.elaborate.context import Known
 from bglang.elaborate.expressions import translate
+from bglang.elaborate.mistyped import mistyped
 from bglang.elaborate.modifications import Binding, Modification, read_modification, report_final
 from bglang.elaborate.objects import OWN_LETTERS, PARAMETER_NAME, ElementObject, Missing, variable
 from bglang.elaborate.scopes import InstanceScope, scope_of
-from bglang.elaborate.values import CONSTANT, PARAMETER, Value, describe
+from bglang.elaborate.values import CONSTANT, PARAMETER, Value
 from bglang.expr import Expr, leaves
 from bglang.records import dataclass
 from bglang.source import Span
@@ -173,7 +174,7 @@ def scalar(binding: Binding, what: str, element: ElementObject) -> Value | None:
 
 
 def report_not_scalar(value: Value, what: str, span: Span, element: ElementObject) -> None:
-    element.ctx.report.add(error("types/mismatch", f"`{what}` is a number", span, label=f"this is {describe(value)}"))
+    element.ctx.report.add(mistyped(f"`{what}` is a number", "Real", value, span))
 
 
 # --- laws ------------------------------------------------------------------------------------------------------------
@@ -217,7 +218,7 @@ def check_own(element: ElementObject, seen: set[str], span: Span) -> bool:
             "laws/variable",
             f"the law of the {element.kind} `{element.name}` speaks of its own `{foreign}`",
             span,
-            reason=f"A {element.kind} relates {pair}.",
+            reason=f"{'An' if element.kind in 'RI' else 'A'} {element.kind} relates {pair}.",
             hint="put an R beside it for what depends on the flow."
             if element.kind == "C"
             else "put an R beside it for what depends on the effort.",

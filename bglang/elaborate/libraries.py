@@ -66,6 +66,7 @@ class Libraries:
         self._imports: dict[int, tuple[ast.Import, ...]] = {}
         self._checked: dict[int, ast.Import] = {}
         self._broken_imports: set[int] = set()
+        self._held: dict[str, set[str]] | None = None
         self._installed: list[Path] | None = None
         self._sources: list[Source] = []  # keeps the ids in `_paths` alive
 
@@ -140,9 +141,11 @@ class Libraries:
         """Full names of classes in the packages at the top of the libraries, for a name without its package.
 
         Their files are read apart: the model names none of them, so mistakes in them are no news to its reader."""
-        apart = Libraries(self.roots, Report(), self._parse, self.limits, texts=self._texts)
-        packages = ((name, apart.top.own(name)) for name in sorted(self.library_names()))
-        held = {name: package.class_names() for name, package in packages if isinstance(package, Definition)}
+        if self._held is None:
+            apart = Libraries(self.roots, Report(), self._parse, self.limits, texts=self._texts)
+            packages = ((name, apart.top.own(name)) for name in sorted(self.library_names()))
+            self._held = {name: package.class_names() for name, package in packages if isinstance(package, Definition)}
+        held = self._held
         every = set().union(*held.values())
         meant = ident if ident in every else suggest(ident, every)
         return [f"{name}.{meant}" for name, classes in held.items() if meant in classes]

@@ -9,6 +9,7 @@ from bglang.elaborate.components import a
 from bglang.elaborate.definitions import Definition
 from bglang.elaborate.expressions import translate_constant
 from bglang.elaborate.hints import did_you_mean, listed
+from bglang.elaborate.mistyped import mistyped
 from bglang.elaborate.modifications import Binding
 from bglang.elaborate.objects import POISON, Instance, Many, NodeArray
 from bglang.elaborate.scopes import InstanceScope
@@ -55,10 +56,8 @@ class MacroValue:
         if wanted is None:
             return None
         if value.type != info.type and not (value.type == "Integer" and info.type == "Real"):
-            text = f"this is {a(describe(value))}"
-            report.add(
-                error("types/mismatch", f"`{ident}` is {a(info.enum or info.type)}", self.binding.span, label=text)
-            )
+            expected = info.enum or info.type
+            report.add(mistyped(f"`{ident}` is {a(expected)}", expected, value, self.binding.span))
             return None
         if value.shape != (*wanted, *shape):
             text = f"`{ident}` is {describe_shape((*wanted, *shape))}"
@@ -150,7 +149,9 @@ def hand_over(
                 report_missing(parameter, member, target, ctx)
                 good = False
             else:
-                inner.nodes[parameter.ident] = MacroNode(parameter, argument, target, scope, place)
+                node = MacroNode(parameter, argument, target, scope, place)
+                inner.nodes[parameter.ident] = node
+                ctx.handed.append(node)
         elif argument is not None:
             expression, each, span = argument
             binding = Binding(expression, scope, each, False, span)
@@ -190,17 +191,31 @@ def match_arguments(member: Member, target: Definition, scope: InstanceScope) ->
                 good = False
                 continue
         elif by_name or number >= len(head):
-            text = (
-                "arguments by position come first"
-                if by_name
-                else f"the macro `{target.name}` takes {len(head)} arguments"
-            )
-            report.add(error("types/argument", text, argument.span))
+            listing = ", ".join(f"{parameter.ident} = …" for parameter in head)
+            if by_name:
+                text, hint = "arguments by position come first", "give this one by its name, or put it before those."
+            else:
+                number = len(member.declarator.args or ())
+                text = f"the macro `{target.name}` takes {len(head)} arguments, but {number} are given"
+                hint = f"its arguments are `{target.node.ident} x({listing})`."
+            report.add(error("types/argument", text, argument.span, hint=hint))
             return None
         else:
             ident = head[number].ident
         if ident in given:
-            report.add(error("names/duplicate", f"`{ident}` is given twice", argument.span))
+            first = Label(given[ident][2], "first given here")
+            hint = "remove one of them."
+            report.add(
+                error(
+                    "names/duplicate",
+                    f"`{ident}` is given twice",
+                    argument.span,
+                    label="given again here",
+                    related=[first],
+                    reason="One of these is given by its position.",
+                    hint=hint,
+                )
+            )
             good = False
             continue
         given[ident] = (argument_expression(argument), argument.each, argument.span)

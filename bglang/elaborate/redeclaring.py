@@ -20,10 +20,10 @@ def redeclared_layers(
     declarator = next(d for d in component.declarators if d.ident == member.ident)
     new = Member(member.ident, component, declarator, place.definition)
     layers = [m for m in outer if m is not layer]
+    if not check_replaceable(member, new, instance.ctx.report):
+        return tuple(layers), member  # without the modifications, which are meant for the other type
     if declarator.args:
         layers.append(for_member(declarator.args, place, declarator.span, layer))
-    if not check_replaceable(member, new, instance.ctx.report):
-        return tuple(layers), member
     new = redeclared(member, new)
     for args, definition in new.inherited:
         layers.append(read_modification(args, scope_of(instance, definition), args[0].span))

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from bglang.diagnostics import error
 from bglang.elaborate.components import a, array_size
 from bglang.elaborate.expressions import translate_constant
+from bglang.elaborate.mistyped import not_boolean
 from bglang.elaborate.values import Shape, Value, count, describe
 from bglang.limits import raise_hint
 from bglang.source import Span
@@ -48,8 +49,7 @@ def condition(expression: ast.Expression, scope: "InstanceScope") -> bool | None
     if value is None:
         return None
     if value.type != "Boolean" or value.shape:
-        text = f"this is {a(describe(value))}"
-        scope.ctx.report.add(error("types/mismatch", "a condition is true or false", expression.span, label=text))
+        scope.ctx.report.add(not_boolean(value, expression.span))
         return None
     return bool(value.items[0])
 

@@ -8,6 +8,7 @@ from collections.abc import Callable
 
 from bglang.diagnostics import Diagnostic, error
 from bglang.syntax.errors_characters import bad_token
+from bglang.syntax.errors_habits import HABIT_RULES
 from bglang.syntax.errors_structure import STRUCTURE_RULES
 from bglang.syntax.errors_words import WORD_RULES
 from bglang.syntax.failure import Failure
@@ -44,7 +45,7 @@ _OPERATORS = frozenset({"PLUS", "TIMES"})
 
 def explain(failure: Failure) -> Diagnostic:
     """The message for the token that does not fit."""
-    rules: tuple[Callable[[Failure], Diagnostic | None], ...] = (bad_token, *WORD_RULES, *STRUCTURE_RULES)
+    rules: tuple[Callable[[Failure], Diagnostic | None], ...] = (*HABIT_RULES, bad_token, *WORD_RULES, *STRUCTURE_RULES)
     for rule in rules:
         found = rule(failure)
         if found is not None:

@@ -8,9 +8,11 @@ be trusted, and parsing ends.
 from bisect import bisect_left
 
 from bglang.diagnostics import Diagnostic
+from bglang.syntax.errors_habits import right_word
 from bglang.syntax.failure import BLOCKS, BRACKETS, CLASSES, HEADINGS, accepts, may_begin_item, openings
 from bglang.syntax.machine import Machine
 from bglang.syntax.tables import load_tables
+from bglang.syntax.text import RESERVED
 from bglang.syntax.tree_expressions import ExpressionBuilder
 
 _FINAL = frozenset(
@@ -32,6 +34,15 @@ def recover(machine: Machine, builder: ExpressionBuilder, found: Diagnostic) -> 
     if found.code == "syntax/missing-semicolon":
         _insert_semicolon(machine, builder, found.span.start)
         return True
+    if found.code == "syntax/keyword":  # read as a name it may have been a mistake of another kind
+        builder.problems[:] = [other for other in builder.problems if other.span.start != found.span.start]
+    if found.code == "syntax/keyword" and _replace_word(
+        machine, builder, found.span.start, right_word(found.span.text)
+    ):
+        return True
+    if found.code == "syntax/superfluous":
+        _drop_token(machine)
+        return True
     if found.code in _FINAL or machine.tokens.kinds[machine.position] == 0:
         return False
     if machine.tokens.texts[machine.position] == "#":
@@ -51,6 +62,28 @@ def _insert_semicolon(machine: Machine, builder: ExpressionBuilder, place: int) 
     tokens.kinds.insert(at, load_tables().terminals.index("SEMICOLON"))
     tokens.starts.insert(at, place)
     tokens.texts.insert(at, "")
+
+
+def _drop_token(machine: Machine) -> None:
+    """One that is too much."""
+    tokens, at = machine.tokens, machine.position
+    del tokens.kinds[at], tokens.starts[at], tokens.texts[at]
+
+
+def _replace_word(machine: Machine, builder: ExpressionBuilder, place: int, word: str) -> bool:
+    """Read a misspelt word as the one that was meant, from the beginning of its statement."""
+    if word not in RESERVED:
+        return False
+    tokens, level = machine.tokens, _statement_level(machine)
+    at = bisect_left(tokens.starts, place)
+    if at < machine.position:
+        first = bisect_left(tokens.starts, machine.starts[level]) if level >= 0 else machine.position
+        if first > at:
+            return False
+        machine.position = first
+        _cut(machine, builder, level)
+    tokens.kinds[at], tokens.texts[at] = load_tables().words[word], word
+    return True
 
 
 def _drop_line(machine: Machine) -> None:
