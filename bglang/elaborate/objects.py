@@ -354,7 +354,7 @@ class ElementObject:
             )
         if ident in ("q", "p") and self.kind in ("R", "Se", "Sf", "C", "I"):
             return Missing(
-                f"`{self.name}` is {'an' if self.kind in ('I', 'R', 'Se', 'Sf') else 'a'} {self.kind} and has no `{ident}`",
+                f"`{self.name}` is {'a' if self.kind == 'C' else 'an'} {self.kind} and has no `{ident}`",
                 "a named bond has `q` and `p`: `bond b: ...` and `b.q`.",
             )
         return None
