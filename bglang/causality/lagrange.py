@@ -13,6 +13,7 @@ junction for it is put into its bond.
 
 from collections import deque
 from collections.abc import Sequence
+from typing import Literal, TypeAlias
 
 from bglang.causality.result import Causality, PortKey, Reason, Rule, Stroke
 from bglang.causality.scap import assign_strokes
@@ -35,6 +36,9 @@ from bglang.records import dataclass, replace
 from bglang.suggest import did_you_mean
 
 SIDES: tuple[Stroke, Stroke] = ("tail", "head")
+Storage: TypeAlias = Literal["I", "C"]
+BESIDE: dict[Storage, Kind] = {"I": "J1", "C": "J0"}
+"""The junction whose common variable is the velocity of a storage."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +98,7 @@ def _junction(graph: BondGraph, name: str) -> tuple[BondGraph, int]:
 
 def _beside(graph: BondGraph, e: Element) -> tuple[BondGraph, int]:
     """The junction next to a storage that has its flow (I) or effort (C); put there if there is none."""
-    kind: Kind = "J1" if e.kind == "I" else "J0"
+    kind = BESIDE["I" if e.kind == "I" else "C"]
     bond = next(b for b in graph.bonds if e.id in (b.tail.element, b.head.element))
     other = bond.head.element if bond.tail.element == e.id else bond.tail.element
     if graph.elements[other].kind == kind:
@@ -238,9 +242,11 @@ class _Spread:
             self._give(n, "junction", (b,))
         elif not self.given[n] and (self.flows if s.kind[n] == J1 else self.efforts):
             left = [h for h in s.halves[n] if self.stroke[h >> 1] < 0]
-            weak = [h >> 1 for h in s.halves[n] if self.stroke[h >> 1] >= 0]
-            if len(left) == 1 and len(weak) == len(s.halves[n]) - 1:
-                self._set(left[0] >> 1, (left[0] & 1) ^ (s.kind[n] == J1), "junction", n, tuple(weak))
+            known = [h for h in s.halves[n] if self.stroke[h >> 1] >= 0]
+            if any((self.stroke[h >> 1] == (h & 1)) ^ (s.kind[n] == J1) for h in known):
+                return  # what is common there is on its way
+            if len(left) == 1:
+                self._set(left[0] >> 1, (left[0] & 1) ^ (s.kind[n] == J1), "junction", n, tuple(h >> 1 for h in known))
 
     def _side(self, w: Wish) -> int:
         """A resistance that can be turned gives what the junctions there have in common: it leaves no constraint."""
@@ -308,9 +314,15 @@ def put_junction(graph: BondGraph, bond: int, name: str, kind: Kind) -> BondGrap
 
 def default_coordinates(graph: BondGraph) -> list[str]:
     """Velocities for a user who names none: the 1-junctions whose displacements the model reads, else those with an
-    independent inertia; then those of all inertias that these do not determine."""
-    names = inertias(graph)
-    chosen = _read_displacements(graph) or _independent_inertias(graph, names)
+    independent inertia; then those of all inertias that these do not determine.
+
+    A model without any inertia moves in the dual way: 0-junctions and its compliances take these parts."""
+    return _defaults(graph, "I") or _defaults(graph, "C")
+
+
+def _defaults(graph: BondGraph, kind: Storage) -> list[str]:
+    names = beside_storages(graph, kind)
+    chosen = _read_positions(graph, BESIDE[kind]) or _independent(graph, names)
     for _ in range(len(graph.elements)):
         if not chosen:
             break
@@ -323,23 +335,25 @@ def default_coordinates(graph: BondGraph) -> list[str]:
     return chosen
 
 
-def inertias(graph: BondGraph) -> dict[PortKey, str]:
-    """Every port of an inertia with its 1-junction, else with the element itself if it has no other port."""
+def beside_storages(graph: BondGraph, kind: Storage) -> dict[PortKey, str]:
+    """Every port of an inertia (compliance) with its 1-junction (0-junction), else with the element itself if it has no
+    other port."""
     found: dict[PortKey, str] = {}
     for bond in graph.bonds:
         for end, other in ((bond.tail, bond.head), (bond.head, bond.tail)):
             element, neighbour = graph.elements[end.element], graph.elements[other.element]
-            if element.kind not in ("I", "field") or element.ports[end.port].kind != "I":
+            if element.kind not in (kind, "field") or element.ports[end.port].kind != kind:
                 continue
-            if neighbour.kind == "J1":
+            if neighbour.kind == BESIDE[kind]:
                 found[element.id, end.port] = neighbour.name
-            elif element.kind == "I":
+            elif element.kind == kind:
                 found[element.id, end.port] = element.name
     return found
 
 
-def _read_displacements(graph: BondGraph) -> list[str]:
-    junctions = {f"{e.name}.f": e.name for e in graph.elements if e.kind == "J1"}
+def _read_positions(graph: BondGraph, kind: Kind) -> list[str]:
+    letter = "f" if kind == "J1" else "e"
+    junctions = {f"{e.name}.{letter}": e.name for e in graph.elements if e.kind == kind}
     read = [
         junctions[eq.right[1]]
         for eq in graph.equations
@@ -349,7 +363,7 @@ def _read_displacements(graph: BondGraph) -> list[str]:
     return list(dict.fromkeys(read))
 
 
-def _independent_inertias(graph: BondGraph, names: dict[PortKey, str]) -> list[str]:
+def _independent(graph: BondGraph, names: dict[PortKey, str]) -> list[str]:
     s = build_structure(graph)
     stroke = assign_strokes(s).strokes.stroke
     found: dict[str, None] = {}

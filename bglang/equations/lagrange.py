@@ -149,8 +149,8 @@ def _check_determined(found: Lagrange, report: Report) -> None:
     if not found.coordinates:
         report.add(error(
             "lagrange/no-coordinates", "the model has nothing that a coordinate could describe", found.graph.span,
-            reason="There is no inertia whose velocity could be chosen.",
-            hint="name 1-junctions with `--coordinates`, or use another form",
+            reason="There is no storage whose flow (of an inertia) or effort (of a compliance) could be chosen.",
+            hint="name junctions with `--coordinates`, or use another form",
         ))  # fmt: skip
     chosen = ", ".join(f"`{elements[n].name}`" for n in found.coordinates)
     for number, port in found.undetermined if chosen else ():

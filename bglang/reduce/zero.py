@@ -5,7 +5,7 @@ follows the others, and the difference of the start values stands in the law of 
 the stored energy.  A constant sum that merely says that a free body keeps its momentum is left alone: merging it would
 change the flow of a junction that the user has drawn."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Literal, TypeVar
 
 from bglang.causality.modular import PRIME, Residues, inverse
@@ -60,9 +60,12 @@ def find_constants(
     read = _readers(graph, tracer)
     made, used = list[Constant](), set[PortKey]()
     for constant in found:
-        chosen = _preferred(constant, wanted)
-        ports = {m.port for m in (chosen.gone, *chosen.kept)}
-        if not (ports & used) and _harmless(graph, tracer, chosen, read):
+        ports = {m.port for m in (constant.gone, *constant.kept)}
+        if ports & used:
+            continue
+        turns = _turned(_preferred(constant, wanted), wanted)
+        chosen = next((turn for turn in turns if _harmless(graph, tracer, turn, read)), None)
+        if chosen is not None:
             used |= ports
             made.append(chosen)
     return tuple(made)
@@ -145,12 +148,12 @@ def _ratio(row: Combination, other: Combination) -> Expr:
 
 
 def _sums(graph: BondGraph, rows: list[tuple[Member, Combination]]) -> list[Constant]:
-    """Rows that are sums of others, by elimination modulo a prime with whole numbers -1, 0, 1 as factors, which is what
-    junctions give."""
+    """Rows that are sums of others, by elimination modulo a prime.  The factors are -1 and 1, which is what junctions
+    give, or the ratio of two gains, where a transformer lies between."""
     values = Residues({p.name: p.value for p in graph.parameters})
     basis: list[tuple[PortKey, dict[PortKey, int], dict[int, int]]] = []
     made = list[Constant]()
-    for k, (member, row) in enumerate(rows):
+    for k, (_, row) in enumerate(rows):
         left = {key: x for key, gain in row.items() if (x := _number(gain, values))}
         parts = {k: 1}
         for pivot, other, others in basis:
@@ -164,10 +167,7 @@ def _sums(graph: BondGraph, rows: list[tuple[Member, Combination]]) -> list[Cons
             basis.append((pivot, {key: x * scale % PRIME for key, x in left.items()},
                           {key: x * scale % PRIME for key, x in parts.items()}))  # fmt: skip
             continue
-        gains = {j: _small(-x % PRIME) for j, x in parts.items() if j != k}
-        if gains and all(g is not None for g in gains.values()):
-            kept = tuple(rows[j][0] for j in sorted(gains))
-            made.append(Constant(member, kept, tuple(float(gains[j] or 0) for j in sorted(gains))))
+        made.extend(_constant(rows, parts))
     return made
 
 
@@ -182,8 +182,25 @@ def _minus(a: dict[K, int], b: dict[K, int], times: int) -> dict[K, int]:
     return made
 
 
-def _small(x: int) -> int | None:
-    return x if x in (0, 1) else -1 if x == PRIME - 1 else None
+def _constant(rows: list[tuple[Member, Combination]], parts: dict[int, int]) -> list[Constant]:
+    """A sum of rows that is zero, read from the last one whose factors are known as expressions; none if there is
+    none."""
+    for k in sorted(parts, reverse=True):
+        scale = inverse(PRIME - parts[k])
+        others = {j: x * scale % PRIME for j, x in sorted(parts.items()) if j != k}
+        gains = [_factor(rows, k, j, others) for j in others]
+        if gains and all(g is not None for g in gains):
+            return [Constant(rows[k][0], tuple(rows[j][0] for j in others), tuple(g for g in gains if g is not None))]
+    return []
+
+
+def _factor(rows: list[tuple[Member, Combination]], k: int, j: int, others: dict[int, int]) -> Expr | None:
+    """The factor of row j in row k as an expression: what enters j alone of those that k sums up tells it."""
+    if others[j] in (1, PRIME - 1):
+        return 1.0 if others[j] == 1 else -1.0
+    row, own = rows[k][1], rows[j][1]
+    alone = [key for key in own if key in row and not any(key in rows[i][1] for i in others if i != j)]
+    return _ratio(row, {key: own[key] for key in alone}) if alone else None
 
 
 def _preferred(constant: Constant, wanted: Sequence[str]) -> Constant:
@@ -191,6 +208,20 @@ def _preferred(constant: Constant, wanted: Sequence[str]) -> Constant:
     if len(constant.kept) == 1 and constant.gone.name in wanted and constant.kept[0].name not in wanted:
         return Constant(constant.kept[0], (constant.gone,), (quotient(1.0, constant.gains[0]),))
     return constant
+
+
+def _turned(constant: Constant, wanted: Sequence[str]) -> Iterator[Constant]:
+    """A sum read from each of its storages, those that shall not stay first: which of them may go is a matter of what
+    is bonded to it."""
+    if len(constant.kept) == 1:
+        yield constant
+        return
+    made = [constant]
+    for m, g in zip(constant.kept, constant.gains, strict=True):
+        rest = [(o, neg(quotient(x, g))) for o, x in zip(constant.kept, constant.gains, strict=True) if o is not m]
+        pairs = sorted([(constant.gone, quotient(1.0, g)), *rest], key=lambda pair: pair[0].port)
+        made.append(Constant(m, tuple(o for o, _ in pairs), tuple(x for _, x in pairs)))
+    yield from sorted(made, key=lambda turn: turn.gone.name in wanted)
 
 
 def _harmless(graph: BondGraph, tracer: Tracer, constant: Constant, read: dict[int, set[str]]) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 import numpy as np
 
 from bglang.causality.assign import assign_causality
-from bglang.causality.lagrange import inertias
+from bglang.causality.lagrange import beside_storages
 from bglang.causality.pivots import find_pivots
 from bglang.diagnostics import Report
 from bglang.equations.derive import derive
@@ -153,7 +153,7 @@ def prepare_dependent(graph: BondGraph, choice: LagrangeChoice, report: Report) 
     inertias are coordinates, and the multipliers stand where they meet."""
     pivots = find_pivots(graph)
     if pivots:
-        names = (*(graph.elements[n].name for n in pivots), *inertias(graph).values())
+        names = (*(graph.elements[n].name for n in pivots), *beside_storages(graph, "I").values())
         return prepare_lagrange(graph, replace(choice, coordinates=tuple(dict.fromkeys(names))), report)
     form, constraints = multipliers_at_storages(graph, report)
     return LagrangeRun(form, stabilise(form, constraints, "baumgarte", "velocity", choice.rates), report)

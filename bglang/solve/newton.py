@@ -64,7 +64,7 @@ class Factors:
             return lambda right: np.full(matrix.shape[1], np.nan)
         if matrix.shape[0] == matrix.shape[1]:
             size = np.abs(matrix).max(axis=0)  # an unknown that was tiny so far does not spoil the rank; noise has none
-            column = _reciprocal(np.where(size > NOISE, size, 0.0))
+            column = _reciprocal(np.where((size > NOISE) | self._stands_out(matrix), size, 0.0))
             even = matrix * column
             try:
                 inverse = np.linalg.inv(even)
@@ -77,6 +77,13 @@ class Factors:
         self.singular = True
         pseudo = np.linalg.pinv(matrix, rcond=1e-12)
         return lambda right: np.asarray(pseudo @ right)
+
+    def _stands_out(self, matrix: Array) -> Array:
+        """Columns that are no noise beside the others of a row, as the equations are written: what was tiny so far may
+        itself have been what rounding left, and then nothing measured by it can tell."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            plain = np.abs(matrix / self._scale)
+            return np.asarray((plain > NOISE * plain.max(axis=1, keepdims=True)).any(axis=0))
 
     def _sparse(self, scaled: Matrix) -> Callable[[Array], Array]:
         from bglang.solve.linear import SingularMatrix, SparseLU

@@ -174,7 +174,24 @@ def test_wrong_coordinates_are_named() -> None:
         model.simulate(form="lagrange", stabilise="glg")
 
 
-def test_a_model_without_inertia_has_no_lagrange_form() -> None:
+def test_a_model_without_inertia_moves_in_the_dual_way() -> None:
+    made = lagrange(bglang.load(EXAMPLES / "tanks.bg")).to_dict()
+    found = made["coordinates"]
+    assert isinstance(found, list) and found
+    assert all(c["name"] == f"{c['junction']}.p" for c in found)
+
+
+def test_a_model_without_storages_has_no_lagrange_form() -> None:
     with pytest.raises(SourceError) as caught:
-        lagrange(bglang.load(EXAMPLES / "tanks.bg"))
+        lagrange(bglang.loads("model M Se s(e = 1); J1 v; R r(R = 2), q(R = 1); bonds s -> v -> r, q; end M;"))
     assert "nothing that a coordinate could describe" in str(caught.value)
+
+
+def test_a_common_flow_that_is_on_its_way_is_no_contradiction() -> None:
+    """Gears in subsystems: junctions bonded to each other, with masses on each of them."""
+    source = """model M J1 a, b, c; TF t(m = 3); I ma(I = 1), mb(I = 2), mc(I = 3); Se s(e = 1);
+    bonds s -> b -> mb; b -> a; a -> ma, t; t -> c -> mc; end M;"""
+    model = bglang.loads(source)
+    assert lagrange(model, coordinates="a").to_dict()["degrees_of_freedom"] == 1
+    result = model.simulate(form="lagrange", coordinates="a", stop=2, points=3)
+    assert result["a.f"][-1] == pytest.approx(2 / (1 + 2 + 9 * 3), rel=1e-6)

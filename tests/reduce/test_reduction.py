@@ -189,6 +189,34 @@ def test_bound_sums_become_a_field() -> None:
     assert max(difference(before, later, [*lasting(graph), "a.q", "b.q", "c.q"]).values()) < 1e-7
 
 
+@pytest.mark.parametrize(("gear", "m"), [("n -> v2", 1.0), ("n -> t -> v2", 2.0)])
+def test_the_storage_of_a_bound_sum_that_can_go_goes(gear: str, m: float) -> None:
+    """q1 = q2/m + q3 + constant: only the first one, alone on its junction, can go.  Against scipy."""
+    node = "TF t(m = 2); " if m == 2.0 else ""
+    source = f"""model M J1 v1, v2, v3; J0 n; {node}I m2(I = 1, p(start = 1)), m3(I = 2); R r(R = 0.3);
+    C k1(C = 0.2, q(start = 0.3)), k2(C = 0.5, q(start = -0.2)), k3(C = 0.1, q(start = 0.4));
+    bonds v1 -> n, k1; {gear}; n -> v3; v2 -> m2, k2; v3 -> m3, k3, r;
+    annotation(experiment(StopTime = 3)); end M;"""
+    made = reduce_storages(parsed(source))
+    later = after(made)
+    assert [w.merged for w in made.mergers] == [("k1",)]
+    assert len(assign_causality(later).independent) == 4
+
+    def slope(_: float, y: np.ndarray) -> list[float]:
+        q2, q3, f2, f3 = y
+        e = (0.3 + (q2 + 0.2) / m + q3 - 0.4) / 0.2
+        return [f2, f3, -q2 / 0.5 - e / m, (-q3 / 0.1 - 0.3 * f3 - e) / 2]
+
+    result = run(later)
+    exact = solve_ivp(slope, (0, 3), [-0.2, 0.4, 1, 0], t_eval=result.time, rtol=1e-11, atol=1e-12, method="DOP853").y
+    for name, values in (
+        ("v2.f", exact[2]),
+        ("v3.f", exact[3]),
+        ("'k1.q'", 0.3 + (exact[0] + 0.2) / m + exact[1] - 0.4),
+    ):
+        assert np.abs(result[name] - values).max() < 1e-7
+
+
 def test_nonlinear_laws_merge_where_they_can_be_summed() -> None:
     source = """model M J0 u; C a(q = 0.1*e + 0.01*e^3, q(start = 0.5)), b(e = 3*q); R r(R = 2);
     bonds u -> a, b, r; end M;"""

@@ -146,8 +146,20 @@ def note_noise(c: Table, y: Reals, d: Reals) -> None:
             total[indices[k]] += term + rated
     for i in range(n):
         noise[i] = EPS * (noise[i] + abs(total[i]))
-    solve_real(c, noise)
+    _spread_noise(c, noise, total)
     _keep_noise(c, noise)
+
+
+@jit
+def _spread_noise(c: Table, noise: Reals, other: Reals) -> None:
+    """What an error of this size in each equation makes of the variables.  Nobody knows the signs of the errors: where
+    those of two equations cancel with one set of signs, they add up with another."""
+    for i in range(c[N]):
+        other[i] = noise[i] if i % 2 == 0 else -noise[i]
+    solve_real(c, other)
+    solve_real(c, noise)
+    for i in range(c[N]):
+        noise[i] = max(abs(noise[i]), abs(other[i]))
 
 
 @jit
