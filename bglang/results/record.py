@@ -84,7 +84,9 @@ class EnergyEntry:
 
 @dataclass(frozen=True, slots=True)
 class Audit:
-    """supplied + jumps + modulation = stored + dissipated, up to `error`; `scale` is what that is measured against."""
+    """supplied + jumps + modulation = stored + dissipated, up to `error`; `scale` is what that is measured against.
+
+    `jumps` is what resets brought or took; what sources and resistances did in impulses is part of their energy."""
 
     entries: tuple[EnergyEntry, ...]
     supplied: float

@@ -83,8 +83,9 @@ class EventHandler:
 
     # --- the three occasions ----------------------------------------------------------------------------------------
 
-    def at_start(self, at: Instant, samples: Sequence[int]) -> Happening:
-        """`sample` and `initial()` fire at the start; other conditions that are true there do not."""
+    def at_start(self, at: Instant, samples: Sequence[int], *, struck: bool = False) -> Happening:
+        """`sample` and `initial()` fire at the start; other conditions that are true there do not.  `struck`: modes
+        contradict the starts, which a jump may mend."""
         self._remember(at, self._values(at, at))
         self.consistency.rates(at)
         self._bound = self.consistency.bound
@@ -93,7 +94,7 @@ class EventHandler:
         happening = Happening(at, at)
         z = at.z.copy()
         z[list(samples)] = 1.0
-        if samples:
+        if samples or struck:
             self._settle(happening, at, z, {})
         self._act(happening, at, initial=True)
         self._switch_off(happening, samples)
@@ -167,7 +168,8 @@ class EventHandler:
                     wrong = self._leaving(at, g, zone) or self._landed(left, at, g, zone)
             moved = np.abs(at.y - left.y) / np.maximum(np.abs(left.y), self.scale)
             jump = float(np.max(moved[self._storages], initial=0.0))
-            return Trial(z, at.y, at.d, wrong, jump, bool(wrong) or consistency.regular, consistency.bound)
+            regular = bool(wrong) or consistency.regular
+            return Trial(z, at.y, at.d, wrong, jump, regular, consistency.bound, impulse=consistency.impulse)
 
         ahead = True
         trial, touched = self._as_before(attempt, left, z) if not held else None, frozenset[int]()
@@ -184,6 +186,8 @@ class EventHandler:
             happening.jumped = True
             self._impulses(happening, left, trial, held)
         happening.at = Instant(left.t, trial.y, trial.d, trial.z)
+        if trial.jump > NEAR and not held:
+            happening.blows.append((left, happening.at, trial.impulse))
         same = np.array_equal(left.z[self._switches], trial.z[self._switches])
         self._bound, self._idle = trial.bound, trial.idle or (self._idle and same)
 

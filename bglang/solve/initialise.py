@@ -29,6 +29,8 @@ class Started:
     problem: Problem
     at: Instant
     notes: tuple[Event, ...]
+    contradiction: Exception | None = None
+    """Modes that no starts agree with: what to say if a jump does not mend it."""
 
 
 def first_modes(problem: Problem, modes: Modes) -> Array:
@@ -52,15 +54,24 @@ def initialise(problem: Problem) -> Started:
         from bglang.solve.steady import steady_state
 
         found, at = steady_state(problem, plan, modes, z)
+        contradiction = None
     else:
-        found, at = _consistent(problem, plan, modes, z)
+        found, at, contradiction = _consistent(problem, plan, modes, z)
     _check_written(found, plan, at)
+    return Started(found, at, starting_modes(modes, at), contradiction)
+
+
+def starting_modes(modes: Modes, at: Instant) -> tuple[Event, ...]:
+    """What the log says of the modes at the start."""
     notes = [modes.record(at.t, k, at.z[k], at.z[k]) for k in modes.continuous]
-    return Started(found, at, tuple(replace(e, kind="start", old="", direction="") for e in notes))
+    return tuple(replace(e, kind="start", old="", direction="") for e in notes)
 
 
-def _consistent(problem: Problem, plan: Plan, modes: Modes, z: Array) -> tuple[Problem, Instant]:
+def _consistent(problem: Problem, plan: Plan, modes: Modes, z: Array) -> tuple[Problem, Instant, Exception | None]:
+    """Values that agree with modes; or, where none do, values and why: a jump may lead to some (an ideal diode that
+    charges a capacitor)."""
     failure: list[Exception] = []
+    solved: list[Trial] = []
     found: dict[bytes, Problem] = {}
     guess = problem.starts.copy()
 
@@ -73,15 +84,19 @@ def _consistent(problem: Problem, plan: Plan, modes: Modes, z: Array) -> tuple[P
         found[z.tobytes()] = trial_problem
         guess[:] = at.y
         moved = float(np.max(np.abs(at.y - problem.starts)[storages] / scale[storages], initial=0.0))
-        return Trial(at.z, at.y, at.d, wrong, moved, bool(wrong) or regular)
+        trial = Trial(at.z, at.y, at.d, wrong, moved, bool(wrong) or regular)
+        solved.append(trial)
+        return trial
 
     storages = np.array([kind != "algebraic" for kind in column(problem.system.unknowns, "kind")], dtype=bool)
     trial, touched = settle(attempt, z, modes)
+    contradiction = None
     if trial is None:
-        if failure:
-            raise failure[-1]
-        raise _no_modes(problem, modes, touched)
-    return found[trial.z.tobytes()], Instant(problem.start, trial.y, trial.d, trial.z)
+        contradiction = failure[-1] if failure else _no_modes(problem, modes, touched)
+        if not solved:
+            raise contradiction
+        trial = solved[0]
+    return found[trial.z.tobytes()], Instant(problem.start, trial.y, trial.d, trial.z), contradiction
 
 
 def _solve(
@@ -180,9 +195,13 @@ def _no_start(problem: Problem, outcome: Outcome, initial: InitialProblem) -> Ex
 
 
 def _contradictory(problem: Problem, initial: InitialProblem, worst: list[Row], names: list[str]) -> Diagnostic:
-    held = [problem.system.unknowns[i].name for i in initial.involved(worst) if problem.written[i]]
+    involved = initial.involved(worst)
+    held = [problem.system.unknowns[i].name for i in involved if problem.written[i]]
+    unwritten = [problem.system.unknowns[i].name for i in involved if not problem.written[i]]
     if held:
         reason = f"With the starts of {listed(held)} the equation of {those_of(names)} cannot hold."
+    elif unwritten:
+        reason = f"With the starts of {listed(unwritten)} at 0 the equation of {those_of(names)} cannot hold."
     else:
         reason = f"The equations of {those_of(names)} cannot hold together."
     return error(

@@ -16,7 +16,7 @@ from bglang.solve.clock import Clock
 from bglang.solve.consistent import Instant
 from bglang.solve.events import EventHandler, chattering
 from bglang.solve.happening import Happening
-from bglang.solve.initialise import initialise
+from bglang.solve.initialise import initialise, starting_modes
 from bglang.solve.model import Array
 from bglang.solve.modes import Modes
 from bglang.solve.polish import Polisher
@@ -79,7 +79,7 @@ class Run:
             self.model = self.problem.model
             self.handler = EventHandler(self.problem, self.modes, self.problem.sizes(started.at.y))
             self.clock = Clock(self.modes, self.model, self.problem.stop, self.merge)
-            self.at = started.at
+            self.at, self.contradiction = started.at, started.contradiction
             self.log += started.notes
         self._open()
         try:
@@ -88,6 +88,8 @@ class Run:
                 self._integrate()
             self._last_event()
         except SimulationError as failure:
+            if failure is self.contradiction:
+                raise  # there was no start
             self.ending = f"failed at t = {failure.time:.9g}"
             result = self._close(complete=False)
             raise SimulationError(failure.diagnostic, failure.time, result) from None
@@ -120,11 +122,33 @@ class Run:
         before = self.at
         if self.meter is not None:
             self.meter.begin(before)
-        happening = self.handler.at_start(before, self.clock.samples_at(before.t))
+        try:
+            happening = self.handler.at_start(
+                before, self.clock.samples_at(before.t), struck=self.contradiction is not None
+            )
+        except SimulationError:
+            if self.contradiction is not None:
+                raise self.contradiction from None
+            raise
+        if self.contradiction is not None:
+            self.log = list(starting_modes(self.modes, happening.at))
         self._take(happening)
+        if self.contradiction is not None:
+            self._check_written(before)
         if self.meter is not None and happening.jumped:
             self.meter.event(before, self.at)
+            for blow in happening.blows:
+                self.meter.blow(*blow)
         self.recorder.begin(self.at)
+
+    def _check_written(self, before: Instant) -> None:
+        """A jump at the start may move what nobody has written, and nothing else."""
+        moved = np.abs(self.at.y - before.y) > 1e-9 * np.maximum(np.abs(before.y), self.handler.scale)
+        kinds = column(self.system.unknowns, "kind")
+        written = (there and kind != "algebraic" for there, kind in zip(self.problem.written, kinds, strict=True))
+        if any(there and jumps for there, jumps in zip(written, moved.tolist(), strict=True)):
+            assert self.contradiction is not None
+            raise self.contradiction
 
     def _integrate(self) -> None:
         if not any(column(self.system.rows, "differential")):
@@ -154,6 +178,8 @@ class Run:
             self.recorder.event(happening.left, happening.at)
             if self.meter is not None:
                 self.meter.event(happening.left, happening.at)
+                for blow in happening.blows:
+                    self.meter.blow(*blow)
             self._take(happening)
             changed = [self.modes.owner[r] for r in roots] or samples
             pile = self.watch.note(left.t, dict.fromkeys(changed), self.modes.timed) or happening.pile

@@ -24,7 +24,7 @@ SMOOTH = 1e-10
 class Trial:
     """Values found for one set of modes; `contradicted` says which modes they disagree with, `jump` how far they
     moved, `regular` whether all values are determined, `bound` whether laws or pins bind states, `idle` whether it was
-    taken because nearer modes left something open."""
+    taken because nearer modes left something open, `impulse` what algebraic variables did if they were infinite."""
 
     z: Array
     y: Array
@@ -34,6 +34,7 @@ class Trial:
     regular: bool = True
     bound: bool = False
     idle: bool = False
+    impulse: Array | None = None
 
     @property
     def rank(self) -> tuple[bool, bool, float]:

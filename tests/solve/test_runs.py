@@ -159,7 +159,10 @@ def test_dependent_storage_jumps_when_its_source_steps() -> None:
     assert {e.component for e in impulses} == {"one.q", "two.q"}
     assert all(e.time == 1.0 for e in impulses)
     assert result.audit is not None
-    assert result.audit.jumps == pytest.approx(24.0)
+    assert result.audit.jumps == 0.0
+    supplied = {e.element: e for e in result.audit.entries}["source"]
+    assert supplied.jumps == pytest.approx(24.0)  # 6^2/2 + 6^2/6: the source paid for what is stored
+    assert result.audit.supplied == pytest.approx(24.0)
     assert result.audit.relative_error < 1e-9
 
 

@@ -240,3 +240,55 @@ def test_balls_that_touch_pass_their_blow_on_in_one_event() -> None:
     assert result["blows"][-1] == 1
     assert result["m3.p"][-1] == pytest.approx(1.0, rel=1e-12)
     assert result["x2"][-1] == pytest.approx(1.0, rel=1e-9)
+
+
+# --- jumps --------------------------------------------------------------------------------------------------------
+
+
+def entries(result: bglang.Result) -> dict[str, tuple[float, float]]:
+    assert result.audit is not None
+    assert result.audit.relative_error < 1e-8 and result.audit.jumps == 0.0
+    return {e.element: (e.energy, e.jumps) for e in result.audit.entries}
+
+
+def test_a_jump_of_a_source_is_booked_to_it() -> None:
+    """6 V step onto 1 F in series with 2 F: 4 C at 3 V in the mean, which both capacitors hold."""
+    result = bglang.loads(
+        """model M Se s(e=if time<1 then 0 else 6); J1 j; J0 m; C c1(C=1), c2(C=2); R r(R=1);
+        bonds s -> j -> c1; j -> m -> c2, r; end M;"""
+    ).simulate(stop=3, tol=1e-9)
+    after = np.asarray(result.time) >= 1
+    expected = np.where(after, 2 * np.exp(-(np.asarray(result.time) - 1) / 3), 0.0)
+    assert np.abs(result["c2.e"] - expected).max() < 1e-8
+    found = entries(result)
+    assert found["s"][1] == pytest.approx(12.0, rel=1e-12)
+    charge = 2 * (1 - np.exp(-2 / 3))  # what c1 takes as the voltage of c2 falls
+    assert found["s"][0] == pytest.approx(12.0 + 6 * charge, rel=1e-8)
+
+
+def test_what_capacitors_lose_when_they_are_joined_is_booked_to_the_switch() -> None:
+    result = bglang.loads(
+        """model M J0 a, b; J1 j; C c1(C=1, q(start=1)), c2(C=1); R r1(R=10), r2(R=10);
+        R sw(0 = if time<1 then f else e); bonds a -> c1, r1; a -> j -> b; j -> sw; b -> c2, r2; end M;"""
+    ).simulate(stop=2, tol=1e-9)
+    lost = (np.exp(-0.1) / 2) ** 2  # half of what was left
+    assert entries(result)["sw"] == (pytest.approx(lost, rel=1e-7), pytest.approx(lost, rel=1e-7))
+
+
+DIODE_ONTO_C = """model M Se s(e=5); J1 j; R d(0 = {law}); J0 n; C c(C=1{start}); R l(R=1);
+    bonds s -> j -> d; j -> n -> c, l; end M;"""
+
+
+@pytest.mark.parametrize("law", ["min(f, -e)", "if e + f > 0 then e else f"])
+def test_an_ideal_diode_charges_an_empty_capacitor_at_the_start(law: str) -> None:
+    result = bglang.loads(DIODE_ONTO_C.format(law=law, start="")).simulate(stop=2)
+    assert np.abs(result["c.e"] - 5.0).max() < 1e-9
+    assert [e.component for e in result.events if e.kind == "impulse"] == ["c.q"]
+    found = entries(result)  # of the 25 J of the source half is stored, half is lost in the diode
+    assert found["s"] == (pytest.approx(25.0 + 50.0), pytest.approx(25.0))
+    assert found["d"] == (pytest.approx(12.5), pytest.approx(12.5))
+
+
+def test_a_written_start_that_an_ideal_diode_cannot_keep_is_an_error() -> None:
+    with pytest.raises(bglang.SourceError, match=r"With the starts of `c\.q`"):
+        bglang.loads(DIODE_ONTO_C.format(law="min(f, -e)", start=", q(start=1)")).simulate(stop=2)
