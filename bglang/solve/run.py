@@ -22,11 +22,10 @@ from bglang.solve.modes import Modes
 from bglang.solve.polish import Polisher
 from bglang.solve.problem import Problem
 from bglang.solve.recorder import Computed, Recorder
-from bglang.solve.sliding import Chattering, find_surface, slide, told
 from bglang.solve.smooth import SmoothRun
 from bglang.solve.stream import Stream
 from bglang.solve.tables import tables_left
-from bglang.solve.zeno import PileUp, Watch
+from bglang.solve.zeno import Chattering, PileUp, Watch
 
 PATIENCE = 0.2
 """Seconds between two reports of progress while the integrator itself makes none."""
@@ -46,6 +45,8 @@ def simulate(problem: Problem) -> Result:
         try:
             return run.go()
         except Chattering as found:
+            from bglang.solve.sliding import find_surface, slide, told
+
             surface = find_surface(run.system, run.model, found.modes)
             assert surface is not None
             warnings.append(told(run.system.modes[surface.lead], run.at.t))
@@ -186,10 +187,17 @@ class Run:
         if clocks.monotonic() - self._told > PATIENCE:
             self.progress(left.t)
         if pile is not None:
-            if pile.kind == "chattering" and find_surface(self.system, self.model, pile.modes) is not None:
-                raise Chattering(pile.modes)
+            self._slide(pile)
             raise self._piled_up(pile)
         return happening.terminate is None
+
+    def _slide(self, pile: PileUp) -> None:
+        """Begin again with a surface to slide on, if there is one."""
+        if pile.kind == "chattering":
+            from bglang.solve.sliding import find_surface
+
+            if find_surface(self.system, self.model, pile.modes) is not None:
+                raise Chattering(pile.modes)
 
     def _take(self, happening: Happening) -> None:
         self.at, self.soon = happening.at, happening.soon

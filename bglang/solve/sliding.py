@@ -27,14 +27,6 @@ from bglang.solve.problem import Problem, make_problem
 SAMPLES = 6
 
 
-class Chattering(Exception):
-    """A switch that chatters and may slide instead: the run begins again with its surface in the model."""
-
-    def __init__(self, modes: tuple[int, ...]):
-        super().__init__("chattering")
-        self.modes = modes
-
-
 @dataclass(frozen=True, slots=True)
 class Surface:
     """The relations that change on one surface: `truth` holds for each whether it is true above it."""

@@ -25,6 +25,14 @@ class PileUp:
     modes: tuple[int, ...]
 
 
+class Chattering(Exception):
+    """A switch that chatters and may slide instead: the run begins again with its surface in the model."""
+
+    def __init__(self, modes: tuple[int, ...]):
+        super().__init__("chattering")
+        self.modes = modes
+
+
 class Watch:
     """Remembers when each mode changed last."""
 
