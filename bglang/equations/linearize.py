@@ -43,6 +43,9 @@ class LinearModel:
     D: Matrix
     time: float
     jumps: tuple[str, ...]
+    point: tuple[tuple[str, float], ...] = ()
+    """The states there."""
+    steady: bool = False
 
     def poles(self) -> NDArray[np.complex128]:
         """Eigenvalues, slowest first."""
@@ -64,19 +67,18 @@ class LinearModel:
 
     def zeros(self, output: int = 0, input: int = 0) -> NDArray[np.complex128]:
         """Zeros of one transfer function: where the system matrix loses rank."""
-        from scipy.linalg import eig
+        from bglang.equations.zeros import invariant_zeros
 
-        n = len(self.states)
         if not self.inputs or not self.outputs:
             return np.zeros(0, np.complex128)
-        pencil = np.block([[self.A, self.B[:, [input]]], [self.C[[output], :], self.D[[output], [input]][:, None]]])
-        mass = np.zeros((n + 1, n + 1))
-        mass[:n, :n] = np.eye(n)
-        alpha, beta = eig(pencil, mass, right=False, homogeneous_eigvals=True)
-        scale = np.abs(alpha) + np.abs(beta)
-        finite = np.abs(beta) > 1e-10 * np.maximum(scale, 1e-300)
-        values = np.asarray(alpha[finite] / beta[finite], np.complex128)
-        return values[np.lexsort((values.imag, values.real, np.abs(values)))]
+        d = self.D[[output], :][:, [input]]
+        return invariant_zeros(self.A, self.B[:, [input]], self.C[[output], :], d)
+
+    def invariant_zeros(self) -> NDArray[np.complex128]:
+        """Zeros of all inputs and outputs together, slowest first."""
+        from bglang.equations.zeros import invariant_zeros
+
+        return invariant_zeros(self.A, self.B, self.C, self.D)
 
     def gain(self, s: complex) -> NDArray[np.complex128]:
         """The transfer matrix at one complex frequency."""
@@ -105,7 +107,10 @@ class LinearModel:
             "D": self.D.tolist(),
             "poles": [[p.real, p.imag] for p in self.poles()],
             "zeros": _zero_table(self) if zeros is None else [[p.real, p.imag] for p in zeros],
+            "invariant_zeros": [[z.real, z.imag] for z in self.invariant_zeros()],
             "time": self.time,
+            "point": dict(self.point),
+            "steady": self.steady,
             "jumps": list(self.jumps),
         }
 

@@ -8,6 +8,7 @@ from bglang.diagnostics import Report, UsageError
 from bglang.equations.derive import derive
 from bglang.equations.linearize import LinearModel, Point, linearize, source_names, with_inputs
 from bglang.graph.ir import BondGraph
+from bglang.records import replace
 from bglang.solve.initialise import initialise
 from bglang.solve.native_model import Compiled
 from bglang.solve.problem import Options, Problem, make_problem
@@ -35,7 +36,9 @@ def linear_model(
     compiled = Compiled(system)
     problem, instant = _operating_point(compiled, at, set)
     point = Point(instant.t, instant.y, instant.d, instant.z, problem.model)
-    return linearize(system, point, names, outputs)
+    linear = linearize(system, point, names, outputs)
+    where = tuple((u.name, float(instant.y[n])) for n, u in enumerate(system.unknowns) if u.kind == "state")
+    return replace(linear, point=where, steady=at == "steady")
 
 
 def _operating_point(compiled: Compiled, at: float | str, set: Mapping[str, float]) -> "tuple[Problem, Instant]":

@@ -1,6 +1,7 @@
 """Linear models for people: a page of text, and Bode, Nyquist, step and pole-zero pictures."""
 
 import math
+from collections.abc import Sequence
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -9,23 +10,30 @@ import numpy as np
 
 from bglang.equations.linearize import LinearModel
 
+SHOWN = 12
+"""Names in a list, and the largest matrix, on one screen."""
+MODES, MOST_POINTS = 24, 20_000
 PICTURES = ("bode", "nyquist", "step", "poles")
 
 
 def report(model: LinearModel) -> str:
     """States, eigenvalues with frequency and damping, who takes part in which mode, and the matrices."""
-    lines = [f"linear model at t = {model.time:g}"]
-    lines.append(f"states:  {', '.join(model.states) or 'none'}")
-    lines.append(f"inputs:  {', '.join(model.inputs) or 'none'}")
-    lines.append(f"outputs: {', '.join(model.outputs) or 'none'}")
+    place = "the steady state" if model.steady else f"t = {model.time:g}"
+    lines = [f"linear model at {place}"]
+    shown = [f"{name} = {value:.6g}" for name, value in model.point] or list(model.states) or ["none"]
+    lines.append(f"states:  {_listed(shown)}")
+    lines.append(f"inputs:  {_listed(model.inputs or ('none',))}")
+    lines.append(f"outputs: {_listed(model.outputs or ('none: --out NAMES',))}")
     if model.jumps:
         lines.append(f"moved at once by an input (the state is what stays continuous): {', '.join(model.jumps)}")
     lines += ["", *_modes(model)]
-    for name in "ABCD":
+    rates = tuple(f"der({name})" for name in model.states)
+    sides = {"A": (rates, model.states), "B": (rates, model.inputs), "C": (model.outputs, model.states),
+             "D": (model.outputs, model.inputs)}  # fmt: skip
+    for name, (rows, columns) in sides.items():
         matrix = getattr(model, name)
         if matrix.size:
-            lines += ["", f"{name} ="]
-            lines += _matrix(matrix)
+            lines += ["", f"{name} =", *_matrix(matrix, rows, columns)]
     lines += _transfer(model)
     return "\n".join(lines)
 
@@ -46,7 +54,10 @@ def _modes(model: LinearModel) -> list[str]:
         damping = f"{-value.real / size:.4g}" if size and value.imag else ""
         constant = f"{-1 / value.real:.4g}" if value.real else ""
         rows.append([text, f"{size:.6g}" if value.imag else "", damping, constant, who])
-    return _columns(rows) if len(rows) > 1 else ["no states: the model is algebraic"]
+    if len(rows) == 1:
+        return ["no states: the model is algebraic"]
+    more = len(rows) - 1 - MODES
+    return [*_columns(rows[: MODES + 1]), *([f"… {more} faster ones: --json shows them"] if more > 0 else [])]
 
 
 def _columns(rows: list[list[str]]) -> list[str]:
@@ -54,12 +65,19 @@ def _columns(rows: list[list[str]]) -> list[str]:
     return ["  ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)).rstrip() for row in rows]
 
 
-def _matrix(matrix: Any) -> list[str]:
-    if max(matrix.shape) > 12:
+def _listed(names: Sequence[str]) -> str:
+    """On one screen, however many there are."""
+    shown = ", ".join(names[:SHOWN])
+    return shown if len(names) <= SHOWN else f"{shown}, … {len(names) - SHOWN} more"
+
+
+def _matrix(matrix: Any, rows: Sequence[str], columns: Sequence[str]) -> list[str]:
+    if max(matrix.shape) > SHOWN:
         return [f"  ({matrix.shape[0]} x {matrix.shape[1]}: --json shows it)"]
-    cells = [[f"{value:.6g}" for value in row] for row in matrix]
-    width = max(len(cell) for row in cells for cell in row)
-    return ["  " + "  ".join(cell.rjust(width) for cell in row) for row in cells]
+    cells = [["", *columns], *([row, *(f"{value:.6g}" for value in values)]
+                               for row, values in zip(rows, matrix, strict=True))]  # fmt: skip
+    widths = [max(len(row[k]) for row in cells) for k in range(len(cells[0]))]
+    return ["  " + "  ".join(cell.rjust(w) for cell, w in zip(row, widths, strict=True)) for row in cells]
 
 
 def _transfer(model: LinearModel) -> list[str]:
@@ -80,17 +98,27 @@ def _complex(value: complex) -> str:
 
 
 def _static(model: LinearModel, output: int, input: int) -> str:
+    """The gain towards frequency zero, which an integrator elsewhere in the model does not matter to."""
     try:
         return f"{model.gain(0.0)[output, input].real:.6g}"
     except np.linalg.LinAlgError:
-        return "infinite (an integrator)"
+        sizes = [abs(p) for p in model.poles() if abs(p) > 1e-9]
+        slow = 1e-6 * min(sizes, default=1.0)
+        one, two = (model.gain(s)[output, input].real for s in (slow, slow / 10))
+        return "infinite (an integrator)" if abs(two) > 3 * abs(one) else f"{two:.6g}"
 
 
 def frequencies(model: LinearModel, count: int = 400) -> Any:
-    """A range of frequencies that shows every pole, two decades beyond both ends."""
-    sizes = [abs(p) for p in model.poles() if abs(p) > 1e-12]
+    """A range of frequencies that shows every pole, a decade and a half beyond both ends, dense at every resonance."""
+    poles = [p for p in model.poles() if abs(p) > 1e-12]
+    sizes = [abs(p) for p in poles]
     low, high = (min(sizes), max(sizes)) if sizes else (1.0, 1.0)
-    return np.logspace(math.log10(low) - 1.5, math.log10(high) + 1.5, count)
+    grid = np.logspace(math.log10(low) - 1.5, math.log10(high) + 1.5, count)
+    angles = np.tan(np.linspace(-1.55, 1.55, 81))  # even steps along the circle that a resonance draws
+    sharp = [p for p in poles if p.imag > 10 * abs(p.real)][:MODES]
+    near = [p.imag + max(abs(p.real), 1e-6 * p.imag) * angles for p in sharp]
+    together = np.concatenate([grid, *near])
+    return np.unique(together[(together >= grid[0]) & (together <= grid[-1])])
 
 
 def draw(model: LinearModel, kind: str, path: str | PathLike[str]) -> None:
@@ -111,6 +139,8 @@ def _responses(model: LinearModel) -> tuple[Any, Any]:
 
 
 def _bode(model: LinearModel, figure: Any) -> None:
+    from matplotlib.ticker import MaxNLocator
+
     w, g = _responses(model)
     size, phase = figure.subplots(2, 1, sharex=True)
     for j, u in enumerate(model.inputs):
@@ -120,6 +150,7 @@ def _bode(model: LinearModel, figure: Any) -> None:
     size.set_ylabel("magnitude")
     phase.set_ylabel("phase in degrees")
     phase.set_xlabel("frequency in rad/s")
+    phase.yaxis.set_major_locator(MaxNLocator(steps=[1, 4.5, 9, 10]))
     size.legend()
     for axes in (size, phase):
         axes.grid(True, which="both", alpha=0.3)
@@ -133,6 +164,7 @@ def _nyquist(model: LinearModel, figure: Any) -> None:
             (line,) = axes.plot(g[:, i, j].real, g[:, i, j].imag, label=f"{u} → {y}")
             axes.plot(g[:, i, j].real, -g[:, i, j].imag, color=line.get_color(), alpha=0.4)
     axes.plot([-1], [0], "k+")
+    axes.set_aspect("equal", adjustable="datalim")
     axes.set_xlabel("real part")
     axes.set_ylabel("imaginary part")
     axes.legend()
@@ -144,7 +176,9 @@ def _step(model: LinearModel, figure: Any) -> None:
 
     n = len(model.states)
     rates = [abs(p.real) for p in model.poles() if abs(p.real) > 1e-12] or [1.0]
-    t = np.linspace(0, 6 / min(rates), 400)
+    stop = 6 / min(rates)
+    fastest = max((abs(p.imag) for p in model.poles() if abs(p.real) < abs(p.imag)), default=0.0)
+    t = np.linspace(0, stop, int(min(max(400, 4 * stop * fastest), MOST_POINTS)))
     axes = figure.subplots()
     for j, u in enumerate(model.inputs):
         whole = np.zeros((n + 1, n + 1))
@@ -166,8 +200,8 @@ def _poles(model: LinearModel, figure: Any) -> None:
     axes = figure.subplots()
     poles = model.poles()
     axes.plot(poles.real, poles.imag, "x", label="poles")
-    if model.inputs and model.outputs:
-        zeros = model.zeros()
+    zeros = model.zeros()
+    if len(zeros):
         axes.plot(zeros.real, zeros.imag, "o", fillstyle="none", label=f"zeros, {model.inputs[0]} → {model.outputs[0]}")
     axes.axvline(0, color="black", linewidth=0.5)
     axes.set_xlabel("real part")

@@ -1,10 +1,14 @@
 """Linear models against matrices written by hand."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
 import bglang
 from bglang.diagnostics import UsageError
+from bglang.equations.zeros import invariant_zeros
+from bglang.views.linear import frequencies, report
 
 RLC = """
 model RLC
@@ -109,3 +113,61 @@ end S;
     q = next(x.real for x in np.roots([1, 0, 5, -4.6]) if abs(x.imag) < 1e-9)
     expected = [*np.roots([1, 0.4, 5 + 3 * q**2]), 0.0]
     assert np.allclose(np.sort_complex(m.poles()), np.sort_complex(np.array(expected)), atol=1e-9)
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_invariant_zeros_of_random_models(seed: int) -> None:
+    """There the system matrix loses rank, and there are as many as its determinant has roots, if it has any."""
+    rnd = np.random.default_rng(seed)
+    n, m = rnd.integers(1, 7), rnd.integers(1, 4)
+
+    def sparse(rows: int, columns: int, share: float) -> Any:
+        return rnd.normal(size=(rows, columns)) * (rnd.random((rows, columns)) < share)
+
+    a, b, c, d = sparse(n, n, 0.6), sparse(n, m, 0.6), sparse(m, n, 0.6), sparse(m, m, 0.2)
+    zeros = invariant_zeros(a, b, c, d)
+
+    def pencil(s: complex) -> Any:
+        return np.block([[a - s * np.eye(n), b], [c, d]])
+
+    around = 1.3 * np.exp(2j * np.pi * np.arange(32) / 32)
+    polynomial = np.fft.fft([np.linalg.det(pencil(s)) for s in around]) / 32 / 1.3 ** np.arange(32)
+    size = np.abs(polynomial).max()
+    if size > 1e-12:
+        assert len(zeros) == max(k for k in range(n + 1) if abs(polynomial[k]) > 1e-9 * size)
+    usual = np.linalg.matrix_rank(pencil(0.37 + 0.61j), tol=1e-9)
+    for s in zeros:
+        assert np.linalg.svd(pencil(s), compute_uv=False)[usual - 1] < 1e-5 * (1 + abs(s))
+
+
+def test_zeros_of_a_fast_circuit_are_not_taken_for_infinite_ones() -> None:
+    """A branch in resonance holds its node: s = +-i/sqrt(L2 C2), some 2e10 per second."""
+    text = "model M\n Se u(e = 0); J1 a; R r(R = 1e3); I l(I = 1e-9); J0 o; C c(C = 1e-12); R rl(R = 1e6); J1 b;\n"
+    text += " I l2(I = 1e-9); C c2(C = 2e-12);\nbonds\n u -> a -> r, l; a -> o -> c, rl, b; b -> l2, c2;\nend M;"
+    m = bglang.loads(text.replace("a -> o -> c, rl, b", "a -> o; o -> c, rl, b")).linearize(outputs=["c.e", "c2.e"])
+    w = 1 / np.sqrt(2e-21)
+    assert np.allclose(sorted(m.zeros(0).imag / w), [-1, 1], rtol=1e-9) and np.allclose(m.zeros(0).real / w, 0)
+    assert not len(m.zeros(1))
+
+
+def test_the_page_names_point_rows_and_columns() -> None:
+    m = bglang.loads(RLC).linearize(inputs=["u"], outputs=["i.f"], at="steady")
+    page = report(m)
+    assert page.startswith("linear model at the steady state")
+    assert m.steady and dict(m.point) == {"l.p": pytest.approx(0.0), "c.q": pytest.approx(0.1)}
+    assert "der(l.p)" in page and "u -> i.f: zeros 0; static gain 0" in page
+
+
+def test_an_integrator_elsewhere_does_not_make_a_gain_infinite() -> None:
+    text = RLC.replace("J1 i;", "J1 i(q(start = 0));").replace("c(C = C);", "c(C = C); Real x(start = 0);")
+    m = bglang.loads(text.replace("end RLC", "equation\n der(x) = 1;\nend RLC")).linearize(outputs=["c.e", "i.f"])
+    assert any(abs(p) < 1e-12 for p in m.poles())
+    assert "u -> c.e" in report(m) and "infinite" not in report(m)
+
+
+def test_frequencies_are_dense_where_a_resonance_is_sharp() -> None:
+    """A circle in the Nyquist picture has no corner: neighbours are near each other beside its size."""
+    m = bglang.loads(RLC.replace("R = 2", "R = 0.001")).linearize(outputs=["i.f"])
+    response = np.array([m.gain(1j * w)[0, 0] for w in frequencies(m)])
+    assert np.abs(response).max() == pytest.approx(1000.0, rel=1e-3)
+    assert np.abs(np.diff(response)).max() < 0.06 * np.abs(response).max()
