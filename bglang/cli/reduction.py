@@ -211,6 +211,7 @@ def _compare(options: argparse.Namespace) -> int:
             print(f"{row.treatment:<10} {row.failure}")
         else:
             drift = "-" if row.drift is None else f"{row.drift:.1e}"
+            apart = "reference" if row.deviation is None else f"{row.deviation:.1e}"
             time = f"{1e3 * row.seconds:.1f} ms"
-            print(f"{row.treatment:<10} {row.unknowns:>8} {row.steps:>7} {time:>9} {row.deviation:>10.1e} {drift:>9}")
+            print(f"{row.treatment:<10} {row.unknowns:>8} {row.steps:>7} {time:>9} {apart:>10} {drift:>9}")
     return GOOD

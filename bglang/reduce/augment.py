@@ -26,7 +26,7 @@ from bglang.records import dataclass, replace
 from bglang.reduce.algebra import numbers, value
 from bglang.reduce.edit import Edit
 from bglang.reduce.fields import find_fields
-from bglang.reduce.followers import consistent, followers_of, following, with_starts
+from bglang.reduce.followers import at_rest, consistent, followers_of, following, with_starts
 from bglang.reduce.members import Member, describe
 from bglang.reduce.pivots import start_pivots
 from bglang.reduce.polynomials import to_expression
@@ -78,7 +78,7 @@ def augment(graph: BondGraph, stiff: Stiff | None = None) -> Augmentation:
     _check(stiff)
     tracer = _pivoted(graph) if stiff.damping != 0 else Tracer(graph, assign_causality(graph))
     made, causality = tracer.graph, tracer.causality
-    followers = followers_of(tracer)
+    followers, ringed = followers_of(tracer)
     starts = consistent(tracer, followers)
     whens = tuple(replace(w, branches=tuple(following(followers, b) for b in w.branches)) for w in graph.whens)
     made = replace(made, whens=whens)
@@ -89,7 +89,8 @@ def augment(graph: BondGraph, stiff: Stiff | None = None) -> Augmentation:
         made, new = _round(made, causality, stiff, scales, len(graph.bonds))
         insertions += new
         causality = assign_causality(made)
-    return Augmentation(with_starts(made, starts), tuple(insertions))
+    velocities = {i.held: f"{i.name}.{'f' if i.kind == 'C' else 'e'}" for i in insertions}
+    return Augmentation(with_starts(made, *at_rest(starts, tracer, ringed, velocities)), tuple(insertions))
 
 
 def _pivoted(graph: BondGraph) -> Tracer:

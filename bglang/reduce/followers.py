@@ -1,5 +1,8 @@
 """Start values and jumps of storages that an augmentation set free: they begin, and jump, as they did together."""
 
+from collections.abc import Sequence
+from typing import TypeAlias
+
 from bglang.expr import Expr, map_leaves
 from bglang.graph.ir import BondGraph, Element, Equation, Port, Reinit, Start, WhenBranch
 from bglang.records import dataclass, replace
@@ -8,6 +11,11 @@ from bglang.reduce.observe import written
 from bglang.reduce.starts import at_start, start_of
 from bglang.reduce.trace import Ring, Tracer
 from bglang.source import NOWHERE
+
+FREE = Start(0.0, True, False, NOWHERE)
+"""A start that initial equations are to find."""
+
+Starts: TypeAlias = dict[str, Expr | Equation | Start | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,23 +27,25 @@ class Follower:
     ends: tuple[Member, ...]
 
 
-def followers_of(tracer: Tracer) -> list[Follower]:
-    graph, found = tracer.graph, list[Follower]()
+def followers_of(tracer: Tracer) -> tuple[list[Follower], list[Member]]:
+    """Those that follow by a formula, and those on a ring of junctions, which has none."""
+    graph, found, ringed = tracer.graph, list[Follower](), list[Member]()
     for dependence in tracer.causality.dependent:
         try:
             combination = tracer.input(dependence.port)
         except Ring:
+            ringed.append(describe(graph, tracer, dependence.port))
             continue
         ends = tuple(describe(graph, tracer, key) for key in combination if key in tracer.causality.independent)
         found.append(Follower(describe(graph, tracer, dependence.port), written(tracer, combination), ends))
-    return found
+    return found, ringed
 
 
-def consistent(tracer: Tracer, followers: list[Follower]) -> dict[str, Expr | Equation | None]:
+def consistent(tracer: Tracer, followers: list[Follower]) -> Starts:
     """Start values of formerly dependent storages: what they hold when they follow; an equation where the source's own
     start value of the dependent one decides, or no formula is known.  None: the written start is to hold beside such
     equations, which others give way to."""
-    made: dict[str, Expr | Equation | None] = {}
+    made: Starts = {}
     loose = {m.state for f in followers if start_of(f.member) for m in f.ends if start_of(m) is None}
     for f in followers:
         given = {m.given: m.gives_for(_start_value(m)) for m in f.ends if m.element.kind != "field"}
@@ -47,6 +57,24 @@ def consistent(tracer: Tracer, followers: list[Follower]) -> dict[str, Expr | Eq
         else:
             made[f.member.state] = f.member.holds(at)
     return made
+
+
+def at_rest(
+    starts: Starts, tracer: Tracer, ringed: list[Member], held: dict[str, str]
+) -> tuple[Starts, list[Equation]]:
+    """Storages on rings begin so that what was inserted does not move: `held` is its velocity, by storage.  Written
+    starts are to hold beside that; an independent storage without one gives way to a dependent one with."""
+    equations = [Equation(("v", held[m.name]), 0.0, "", NOWHERE) for m in ringed if m.name in held]
+    made = dict(starts)
+    independent = [describe(tracer.graph, tracer, port) for port in tracer.causality.independent] if equations else []
+    loose = [m for m in independent if start_of(m) is None and m.state not in made]
+    for m in independent:
+        if start_of(m) is not None:
+            made.setdefault(m.state, None)
+    for m in ringed if equations else ():
+        gives_way = loose.pop(0) if start_of(m) is not None and loose else m
+        made[gives_way.state] = FREE
+    return made, equations
 
 
 def following(followers: list[Follower], branch: WhenBranch) -> WhenBranch:
@@ -77,8 +105,8 @@ def _zero(leaf: tuple[object, ...], given: dict[str, Expr | None]) -> Expr:
     return 0.0 if leaf[0] == "v" and leaf[1] in given else leaf
 
 
-def with_starts(graph: BondGraph, starts: dict[str, Expr | Equation | None]) -> BondGraph:
-    elements, initial = list[Element](), list(graph.initial_equations)
+def with_starts(graph: BondGraph, starts: Starts, equations: Sequence[Equation] = ()) -> BondGraph:
+    elements, initial = list[Element](), [*graph.initial_equations, *equations]
     for element in graph.elements:
         ports = list[Port]()
         for k, port in enumerate(element.ports):
@@ -87,10 +115,12 @@ def with_starts(graph: BondGraph, starts: dict[str, Expr | Equation | None]) -> 
                 new = starts[state]
                 if isinstance(new, Equation):
                     initial.append(new)
-                if new is not None and not isinstance(new, Equation):
+                elif isinstance(new, Start):
+                    port = replace(port, start=replace(new, span=element.span))
+                elif new is not None:
                     fixed = port.start.fixed if port.start is not None else None
                     port = replace(port, start=Start(new, new != 0.0, fixed, element.span))
-                elif port.start is not None and port.start.written:
+                if (new is None or isinstance(new, Equation)) and port.start is not None and port.start.written:
                     port = replace(port, start=replace(port.start, fixed=True))
             ports.append(port)
         elements.append(replace(element, ports=tuple(ports)))

@@ -20,9 +20,10 @@ class Pieces:
         a, b = intervals, intervals + 1
         self.h = (t[b] - t[a])[:, None]
         self.y0, self.d0 = y[a], d[a]
-        slope = (y[b] - y[a]) / self.h
-        self.third = self.d0 + d[b] - 2.0 * slope
-        self.second = 3.0 * slope - 2.0 * self.d0 - d[b]
+        with np.errstate(over="ignore", invalid="ignore"):  # a failed run may end with a step of no width
+            slope = (y[b] - y[a]) / self.h
+            self.third = self.d0 + d[b] - 2.0 * slope
+            self.second = 3.0 * slope - 2.0 * self.d0 - d[b]
         c, place = self._neighbours(t, joined, intervals)
         used = np.isfinite(place)
         s = np.where(used, place, 2.0)[:, None]

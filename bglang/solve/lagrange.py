@@ -9,7 +9,7 @@ import numpy as np
 from bglang.causality.assign import assign_causality
 from bglang.causality.lagrange import beside_storages
 from bglang.causality.pivots import find_pivots
-from bglang.diagnostics import Report
+from bglang.diagnostics import Report, SourceError
 from bglang.equations.derive import derive
 from bglang.equations.lagrange import LagrangeForm, derive_lagrange
 from bglang.equations.lagrange_choice import LagrangeChoice
@@ -19,6 +19,7 @@ from bglang.equations.lagrange_relax import Relaxed, choose_stiffness, relax, st
 from bglang.equations.lagrange_stabilise import Drift, Stabilised, check_redundant, stabilise
 from bglang.equations.system import System
 from bglang.expr.evaluate import evaluate
+from bglang.expr.walk import leaf_set
 from bglang.graph.ir import BondGraph
 from bglang.records import dataclass, replace
 from bglang.results import Result
@@ -149,14 +150,32 @@ def prepare_lagrange(graph: BondGraph, choice: LagrangeChoice, report: Report) -
 
 
 def prepare_dependent(graph: BondGraph, choice: LagrangeChoice, report: Report) -> LagrangeRun | RelaxedRun:
-    """Multipliers at the dependent storages; where a massless junction would then follow by a division, it and all
-    inertias are coordinates, and the multipliers stand where they meet."""
+    """Multipliers at the dependent storages.
+
+    Where a massless junction would then follow by a division, it and all inertias are coordinates, and the multipliers
+    stand where they meet; so they do where a ring of junctions would leave the multipliers to rates of what is no
+    state."""
     pivots = find_pivots(graph)
     if pivots:
-        names = (*(graph.elements[n].name for n in pivots), *beside_storages(graph, "I").values())
-        return prepare_lagrange(graph, replace(choice, coordinates=tuple(dict.fromkeys(names))), report)
+        return prepare_lagrange(graph, _where_they_meet(graph, choice, pivots), report)
     form, constraints = multipliers_at_storages(graph, report)
-    return LagrangeRun(form, stabilise(form, constraints, "baumgarte", "velocity", choice.rates), report)
+    held = stabilise(form, constraints, "baumgarte", "velocity", choice.rates)
+    if _reads_algebraic_rates(held.system):
+        try:
+            return prepare_lagrange(graph, _where_they_meet(graph, choice), Report())
+        except SourceError:
+            pass  # constraints that repeat each other, or no inertias to choose: as it was
+    return LagrangeRun(form, held, report)
+
+
+def _where_they_meet(graph: BondGraph, choice: LagrangeChoice, more: Sequence[int] = ()) -> LagrangeChoice:
+    names = (*(graph.elements[n].name for n in more), *beside_storages(graph, "I").values())
+    return replace(choice, coordinates=tuple(dict.fromkeys(names)))
+
+
+def _reads_algebraic_rates(system: System) -> bool:
+    algebraic = {("d", k) for k, u in enumerate(system.unknowns) if u.kind != "state"}
+    return any(not algebraic.isdisjoint(leaf_set(row.residual)) for row in system.rows)
 
 
 def report_drift(result: Result, drifts: Sequence[Drift]) -> None:

@@ -144,7 +144,7 @@ def test_all_treatments_agree(name: str) -> None:
     assert [r.failure for r in rows] == ["", "", "", ""]
     limits = {"implicit": 1e-5, "reduce": 1e-5, "augment": 1e-4, "lambda": 1e-5}
     for row in rows:
-        assert row.deviation < limits[row.treatment], row
+        assert row.deviation is not None and row.deviation < limits[row.treatment], row
 
 
 def test_simulate_takes_the_treatment_and_other_values() -> None:
