@@ -35,13 +35,13 @@ def test_modules_of_a_warm_run(tmp_path: Path) -> None:
     words = ("run", str(model), "--stop", "1", "--quiet")
     modules_of_a_run(tmp_path / "cache", *words)
     warm = modules_of_a_run(tmp_path / "cache", *words)
-    heavy = {"numba", "scipy", "lark", "dataclasses", "matplotlib", "pandas", "difflib", "unittest"}
+    heavy = {"numba", "scipy", "lark", "dataclasses", "matplotlib", "pandas", "difflib", "unittest", "llvmlite"}
     assert warm & heavy == set()
     ours = {name for name in warm if name.startswith("bglang")}
     assert not {n for n in ours if n.split(".")[1:2] in (["elaborate"], ["syntax"], ["causality"], ["reduce"])}
     assert not ours & {"bglang.equations.derive", "bglang.kernels.lower", "bglang.kernels.roll", "bglang.pipeline"}
-    assert len(ours) <= 90
-    assert len(warm) <= 360
+    assert len(ours) <= 92
+    assert len(warm) <= 310
 
 
 def test_modules_of_a_cold_run(tmp_path: Path) -> None:

@@ -21,9 +21,6 @@ _BINARY = {"+": "fadd", "-": "fsub", "*": "fmul", "/": "fdiv"}
 _COMPARE = {"<": "olt", "<=": "ole", ">": "ogt", ">=": "oge", "==": "oeq", "!=": "une"}
 _INTRINSIC = {"sqrt": "sqrt", "abs": "fabs", "floor": "floor", "ceil": "ceil", "trunc": "trunc"}
 
-LIBRARY = tuple(sorted((FUNCTIONS - {"^"}) | {"pow"}))
-"""The functions of the mathematical library that emitted code may call."""
-
 
 def emit_module(functions: Iterable[tuple[str, Tape, bool]]) -> str:
     """The text of a module with one function for each (name, tape, adds)."""

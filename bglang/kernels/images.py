@@ -3,7 +3,8 @@
 import json
 from collections.abc import Callable
 
-from bglang.kernels.native import Image, LinkError, Native, machine_identity
+from bglang.kernels.machine import machine_identity
+from bglang.kernels.native import Image, LinkError, Native
 from bglang.store import Store, content_key, default_store
 
 

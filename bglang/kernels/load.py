@@ -13,11 +13,11 @@ from weakref import WeakValueDictionary
 
 import numpy as np
 
-from bglang.kernels.emit import emit_module
 from bglang.kernels.fixed import DRIVER
 from bglang.kernels.images import pack_image, unpack_image
 from bglang.kernels.interpret import Points, cached_tape, one_point, run_kernel
-from bglang.kernels.native import Image, LinkError, Native, compile_text, machine_identity
+from bglang.kernels.machine import machine_identity
+from bglang.kernels.native import Image, LinkError, Native
 from bglang.kernels.program import Code, Floats, Index, Kernel, Long, Pattern, Program
 from bglang.kernels.tape import columns
 from bglang.records import dataclass, field, replace
@@ -235,6 +235,8 @@ def _collect(codes: Sequence[Code], keys: Sequence[str], emitter: Emitter, store
     images = list[Image]()
     payload = store.read(driver_key)
     if payload is None:
+        from bglang.kernels.llvm import compile_text
+
         payload = pack_image(Image((compile_text(DRIVER),), {"bg_drive": "bg_drive"}))
         store.write(driver_key, payload)
     images.append(unpack_image(payload))
@@ -255,4 +257,7 @@ def compile_code(code: Code, emitter: Emitter) -> Image:
         from bglang.kernels.emit_numba import compile_with_numba
 
         return compile_with_numba(symbol, code)
+    from bglang.kernels.emit import emit_module
+    from bglang.kernels.llvm import compile_text
+
     return Image((compile_text(emit_module([(symbol, cached_tape(code.text), code.adds)])),), {symbol: symbol})

@@ -18,7 +18,8 @@ os.environ.setdefault("NUMBA_DISABLE_INTEL_SVML", "1")  # its vector functions l
 import llvmlite.binding as llvm
 import numba
 
-from bglang.kernels.native import Image, refuse_foreign
+from bglang.kernels.llvm import refuse_foreign
+from bglang.kernels.native import Image
 
 _numba: Any = numba  # its annotations do not cover what is used here
 

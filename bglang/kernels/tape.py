@@ -32,6 +32,8 @@ _SMOOTH = "sin cos tan asin acos atan atan2 sinh cosh tanh exp log log10 ^"
 _OTHERS = "+ * - / neg sqrt abs sign min max floor ceil trunc if"
 FUNCTIONS = frozenset(_SMOOTH.split())
 """Operations that call the mathematical library."""
+LIBRARY = tuple(sorted((FUNCTIONS - {"^"}) | {"pow"}))
+"""The functions of that library that native code may call."""
 PLAIN = frozenset(_OTHERS.split())
 _RENAMED = {"integer": "floor", "pwlin": "table"}
 _LARGEST_POWER = 64

@@ -14,9 +14,10 @@ from kernel_cases import ladder, ladder_by_hand
 import bglang.kernels.load as load_module
 import bglang.store as store_module
 from bglang.kernels.images import get_native, pack_image, unpack_image
+from bglang.kernels.llvm import ForeignSymbol, compile_text
 from bglang.kernels.load import load
 from bglang.kernels.lower import lower
-from bglang.kernels.native import ForeignSymbol, Image, LinkError, Native, compile_text
+from bglang.kernels.native import Image, LinkError, Native
 from bglang.kernels.parameters import parameter_vector
 from bglang.store import SECRET, Store, content_key
 
@@ -90,8 +91,8 @@ def test_an_entry_signed_by_somebody_else_is_never_used(folder: Path, tmp_path: 
 
 def test_an_entry_cannot_be_passed_off_as_another(folder: Path) -> None:
     names = entries(folder)
-    blob = names[0].read_bytes()
-    for path in names[1:]:
+    blobs = [path.read_bytes() for path in names]
+    for path, blob in zip(names, [*blobs[1:], blobs[0]], strict=True):
         path.write_bytes(blob)
     assert compiled_by(folder) > 0
 

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from bglang.kernels.native import compile_text, is_common
+from bglang.kernels.llvm import compile_text
+from bglang.kernels.machine import is_common
 from bglang.solve.native import build, load
 
 MODULES = tuple(build.SOURCES)
@@ -50,10 +51,10 @@ def test_sources_name_every_file_that_takes_part() -> None:
 def test_numba_is_not_imported_and_the_second_process_compiles_nothing(tmp_path: Path) -> None:
     program = """
 import sys
-from bglang.kernels import native
+from bglang.kernels import llvm
 compiled = []
-original = native.compile_text
-native.compile_text = lambda text: compiled.append(1) or original(text)
+original = llvm.compile_text
+llvm.compile_text = lambda text: compiled.append(1) or original(text)
 from bglang.solve.native import load as loading
 loading.prebuilt = lambda name: None  # as on a machine of another kind
 load = loading.load
@@ -83,9 +84,9 @@ def test_a_first_run_on_a_common_machine_waits_for_no_integrator(tmp_path: Path)
         assert load.prebuilt("rk") is None
         return
     program = """
-from bglang.kernels import native
+from bglang.kernels import llvm
 def never(text, cpu=None): raise AssertionError("compiled")
-native.compile_text = never
+llvm.compile_text = never
 from bglang.solve.native.load import EXPORTS, load
 for name in EXPORTS: assert all(load(name)[export] for export in EXPORTS[name])
 """

@@ -198,7 +198,8 @@ def write_object(name: str, say: Callable[[str], object] = print) -> None:
     """Code for the common kind of machine, so that a first run there need not wait; after a line that names the IR."""
     import platform
 
-    from bglang.kernels.native import COMMON, compile_text
+    from bglang.kernels.llvm import compile_text
+    from bglang.kernels.machine import COMMON
     from bglang.solve.native.load import content, shipped
 
     if sys.platform != "linux" or platform.machine() != "x86_64":

@@ -30,7 +30,8 @@ def shipped(name: str) -> str:
 
 def prebuilt(name: str) -> "Image | None":
     """Shipped object code, if it was made from the shipped IR and this machine is of the kind it was made for."""
-    from bglang.kernels.native import Image, is_common
+    from bglang.kernels.machine import is_common
+    from bglang.kernels.native import Image
 
     if not is_common():
         return None
@@ -44,7 +45,8 @@ def prebuilt(name: str) -> "Image | None":
 
 
 def image(name: str, text: str) -> "Image":
-    from bglang.kernels.native import Image, compile_text
+    from bglang.kernels.llvm import compile_text
+    from bglang.kernels.native import Image
 
     return Image((compile_text(text),), {export: export for export in EXPORTS[name]})
 
