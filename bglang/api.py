@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from bglang.interop.fmu_run import FmuPool
     from bglang.reduce.forms import Prepared
     from bglang.results import Result
+    from bglang.solve.again import Again
     from bglang.solve.native_model import Compiled
     from bglang.solve.problem import Method, Options
     from bglang.solve.verify import Verification
@@ -32,6 +33,10 @@ if TYPE_CHECKING:
 
 DEPENDENT = ("implicit", "reduce", "augment", "lambda")
 """What can be done with storages in derivative causality."""
+REPEATED = 8
+"""So many sets of options are remembered for further runs."""
+SHORT = 0.2
+"""Seconds of a run that may be repeated without a story."""
 
 
 def load(
@@ -130,6 +135,7 @@ class Model:
         self._system: System | None = None
         self._compiled: Compiled | None = None
         self._prepared: dict[object, Any] = {}
+        self._repeated: dict[Options, Again | Literal[False] | None] = {}
         if self._kept is None:
             from bglang.pipeline import front
 
@@ -287,8 +293,7 @@ class Model:
         storages, "reduce" merges them into those they follow, "augment" holds them by stiff elements.
         `audit=False` spares the energy audit.
         A run that fails raises `SimulationError`, which holds the result until then."""
-        from bglang.solve.problem import Options, make_problem
-        from bglang.solve.run import simulate
+        from bglang.solve.problem import Options
 
         wanted = (vars,) if isinstance(vars, str) and vars else tuple(vars)
         options = Options(
@@ -307,13 +312,43 @@ class Model:
             return other.simulate(
                 stop, tol, points, method, start, None, vars, events, max_step, step, output, progress, audit=audit
             )
+        repeated = self._again(options)
+        result = repeated.run(numbers) if repeated is not None else None
+        if result is None:
+            result = self._simulate_once(options, numbers)
+        return result
+
+    def _simulate_once(self, options: "Options", numbers: dict[str, float]) -> "Result":
+        from bglang.solve.problem import make_problem
+        from bglang.solve.run import simulate
+
         external = outside_models(self.compile(), self.request.allow_native)
         problem = make_problem(self.compile(), options, numbers, self.compiled().model, external)
         try:
-            return simulate(problem)
+            result = simulate(problem)
         finally:
             if external is not None:
                 external.close()
+        if external is None and sum(result.stats.seconds.values()) < SHORT:
+            self._repeated.setdefault(options, None)
+        return result
+
+    def _again(self, options: "Options") -> "Again | None":
+        """What repeats a run with the same options, after a first one was short: who waits wants to be told how far it
+        is, and to stop it."""
+        if options not in self._repeated:
+            return None
+        found = self._repeated[options]
+        if found is None:
+            from bglang.solve.again import again
+            from bglang.solve.problem import make_problem
+
+            base = make_problem(self.compile(), options, None, self.compiled().model)
+            found = again(base, self.compiled()) or False
+            if len(self._repeated) >= REPEATED:
+                self._repeated.clear()
+            self._repeated[options] = found
+        return found or None
 
     def verify(
         self,

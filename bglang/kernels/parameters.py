@@ -11,9 +11,10 @@ from typing import Literal
 
 import numpy as np
 
-from bglang.kernels.interpret import Points, run_kernel, run_parts
+from bglang.kernels.interpret import Points, cached_tape, run_kernel, run_parts
 from bglang.kernels.program import Floats, Program
 from bglang.kernels.tables import block_size, make_block
+from bglang.kernels.tape import columns
 
 _EMPTY = np.zeros((1, 0))
 
@@ -59,6 +60,47 @@ def start_table(program: Program, name: Literal["starts", "nominals"], p: Floats
     if len(kernel.codes):
         computed = program.computed[name]
         found[:, computed] = run_kernel(program, kernel, _many(p))[:, computed]
+    return found
+
+
+class BaseNumbers:
+    """Numbers of a program without tables for a vector of parameters: what other values of some parameters do not
+    reach is not computed again."""
+
+    def __init__(self, program: Program, parameters: Floats) -> None:
+        self.program = program
+        self.p = complete_vector(program, parameters)
+        self._starts = start_table(program, "starts", self.p[None])
+        self._nominal = start_table(program, "nominals", self.p[None])
+        self._computed = set(program.computed["parameters"].tolist())
+        self._read = {name: _entries_read(program, name) for name in ("parameters", "starts", "nominals")}
+
+    def tables(self, values: Mapping[int, Floats], count: int) -> tuple[Floats, Floats, Floats]:
+        """p, starts and nominal values for many sets of values, one row each."""
+        new = {number for number, column in values.items() if (column != self.p[number]).any()}
+        follow = bool(new & self._read["parameters"] or values.keys() & self._computed)
+        if follow:
+            p = parameter_table(self.program, values, count)
+        else:
+            p = np.tile(self.p, (count, 1))
+            for number in new:
+                p[:, number] = values[number]
+        starts = start_table(self.program, "starts", p) if follow or new & self._read["starts"] else self._starts
+        nominal = start_table(self.program, "nominals", p) if follow or new & self._read["nominals"] else self._nominal
+        shape = count, starts.shape[1]
+        return p, np.array(np.broadcast_to(starts, shape)), np.abs(np.broadcast_to(nominal, shape))
+
+
+def _entries_read(program: Program, name: str) -> set[int]:
+    """The entries of p that a kernel reads."""
+    kernel, found = program.kernels[name], set[int]()
+    for part, code in enumerate(kernel.codes):
+        tape = cached_tape(program.codes[code].text)
+        y, count, begin = columns(tape)[0], int(kernel.counts[part]), int(kernel.offsets[part])
+        for op, *a in tape.code:
+            if op == "p":
+                at = begin + (y + a[0]) * count
+                found.update(kernel.index[at : at + count].tolist())
     return found
 
 

@@ -1,6 +1,6 @@
 """The result of a run: curves by name, events, statistics, energy."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
 from os import PathLike
 from typing import TYPE_CHECKING, Any
@@ -26,7 +26,7 @@ class Result:
     `result["mass.p"]` is an array beside `result.time`; `result.at(0.3, "mass.p")` interpolates; `result.names`,
     `result.units`, `result.descriptions`, `result.events`, `result.stats`, `result.audit` tell the rest.  `modes` are
     the modes at the start.  `complete` is False when the run did not reach its end; `ending` says why it stopped, in
-    words."""
+    words.  `late` computes audit and warnings when somebody asks for them."""
 
     def __init__(
         self,
@@ -41,17 +41,31 @@ class Result:
         complete: bool = True,
         ending: str = "",
         modes: Sequence[Event] = (),
+        late: "Callable[[], tuple[Audit | None, tuple[Diagnostic, ...]]] | None" = None,
     ):
         self.model = model
         self.events = tuple(events)
         self.stats = stats if stats is not None else Stats()
-        self.audit = audit
+        self._late = late if late is not None else lambda: (audit, tuple(warnings))
         self.states = tuple(states)
-        self.warnings = tuple(warnings)
         self.complete = complete
         self.ending = ending
         self.modes = tuple(modes)
         self._values = values
+
+    @cached_property
+    def _judged(self) -> tuple[Audit | None, tuple[Diagnostic, ...]]:
+        return self._late()
+
+    @cached_property
+    def audit(self) -> Audit | None:
+        """Where the energy went; None where nobody wanted to know."""
+        return self._judged[0]
+
+    @cached_property
+    def warnings(self) -> tuple[Diagnostic, ...]:
+        """What is to be said about the run."""
+        return self._judged[1]
 
     @cached_property
     def _index(self) -> dict[str, int]:

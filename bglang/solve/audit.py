@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from bglang.diagnostics import Diagnostic, warning
 from bglang.equations.system import System, column, present
 from bglang.expr import Expr, leaves
 from bglang.expr.evaluate import evaluate_array
@@ -217,6 +218,24 @@ class EnergyMeter:
         return Audit(
             entries, of["supplied"], of["stored"], of["dissipated"], of["modulation"], jumps, error, scale, name
         )  # fmt: skip
+
+
+def imbalance(system: System, audit: Audit, tol: float) -> list[Diagnostic]:
+    """The warning about a balance that is off by more than the tolerance explains."""
+    if audit.relative_error <= max(1e-6, 100.0 * tol):
+        return []
+    from bglang.solve.explain import first_span
+
+    rows = [row.span for row in system.rows if row.component == audit.worst]
+    found = warning(
+        "run/energy",
+        f"the energy balance is off by {audit.error:.3g} J, {audit.relative_error:.2g} of what was turned over",
+        first_span(rows),
+        reason=f"The largest part is at `{audit.worst}`." if audit.worst else "",
+        hint="Tighten the tolerance; if that does not help, a law of the model is not conservative.",
+        component=audit.worst,
+    )
+    return [found]
 
 
 def _without_modes(system: System, e: Expr) -> Expr:

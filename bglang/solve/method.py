@@ -41,10 +41,7 @@ def choose(problem: Problem, at: Instant) -> Choice:
     model = problem.model
     explicit = isinstance(model, NativeModel) and model.compiled.explicit
     if explicit and "rk" in available() and n <= LARGE and not problem.options.step:
-        constant = _fast_constant(problem, at)
-        if constant is not None:
-            return Choice("radau", f"explicit equations, but a time constant of {constant:.2g} makes them stiff")
-        return Choice("rk", "the equations are explicit; it switches to radau if they turn out stiff")
+        return explicit_choice(_fast_constant(problem, at))
     if n > LARGE and "bdf" in available():
         return Choice("bdf", f"{n} unknowns with a sparse Jacobian")
     why = "equations with algebraic parts" if not explicit else "small model"
@@ -52,13 +49,19 @@ def choose(problem: Problem, at: Instant) -> Choice:
     return Choice("radau", why + (" and events" if events else ""))
 
 
-def _fast_constant(problem: Problem, at: Instant) -> float | None:
+def explicit_choice(constant: float) -> Choice:
+    """For explicit equations, by the constant that makes them stiff (NaN: none does)."""
+    if np.isnan(constant):
+        return Choice("rk", "the equations are explicit; it switches to radau if they turn out stiff")
+    return Choice("radau", f"explicit equations, but a time constant of {constant:.2g} makes them stiff")
+
+
+def _fast_constant(problem: Problem, at: Instant) -> float:
     """The shortest time constant at the start, where it is so short that stability, not accuracy, would rule the steps
-    of an explicit method."""
+    of an explicit method; NaN where it is not."""
     assert isinstance(problem.model, NativeModel)
     matrix = -problem.model.dense_jacobian(at.t, at.y, at.d, at.z)[0]
-    constant = float(fast_constants(matrix[None], problem.stop - problem.start)[0])
-    return None if np.isnan(constant) else constant
+    return float(fast_constants(matrix[None], problem.stop - problem.start)[0])
 
 
 def fast_constants(matrices: Array, span: float) -> Array:

@@ -13,16 +13,17 @@ import numpy as np
 from bglang.equations.system import SystemParameter
 from bglang.kernels.interpret import Points, run_kernel
 from bglang.kernels.load import restrict
-from bglang.kernels.parameters import parameter_table, start_table
+from bglang.kernels.parameters import BaseNumbers
 from bglang.kernels.program import Kernel
 from bglang.records import dataclass, replace
+from bglang.results.record import Stats
 from bglang.solve.consistent import Instant
 from bglang.solve.integrators import Integrator, make_integrator
-from bglang.solve.method import choose, fast_constants
+from bglang.solve.method import Choice, choose, explicit_choice, fast_constants
 from bglang.solve.model import DENSE, Array, Flags
 from bglang.solve.native_model import Compiled, NativeModel
 from bglang.solve.problem import Problem
-from bglang.solve.smooth import integrator_settings
+from bglang.solve.smooth import count_work, integrator_settings, turned_stiff
 
 NOTHING = np.zeros(0)
 
@@ -35,7 +36,7 @@ class Trajectory:
     y: Array
     d: Array
     p: Array
-    steps: int
+    stats: Stats
 
 
 def repeatable(problem: Problem, compiled: Compiled) -> bool:
@@ -64,10 +65,10 @@ def _bounds(parameters: Sequence[SystemParameter]) -> tuple[Array, Array]:
 
 
 class Repeater:
-    """Runs of one model with rows on one grid.  Not for several threads at once."""
+    """Runs of one model with rows on one grid, and at every step if wanted.  Not for several threads at once."""
 
-    def __init__(self, problem: Problem, compiled: Compiled, grid: Array):
-        self.compiled, self.grid = compiled, grid
+    def __init__(self, problem: Problem, compiled: Compiled, grid: Array, every_step: bool = False):
+        self.compiled, self.grid, self.every_step = compiled, grid, every_step
         self.system = problem.system
         self._model = NativeModel(compiled, problem.p)
         self._problem = replace(problem, model=self._model)
@@ -77,13 +78,12 @@ class Repeater:
         self._integrators: dict[str, Integrator] = {}
         self._rows: list[tuple[Array, Array, Array]] = []
         self._cut: tuple[list[int], Kernel] | None = None
+        self._base = BaseNumbers(compiled.program, problem.p)
 
     def run(self, values: Mapping[str, Array], count: int) -> Iterator[Trajectory | None]:
         """One trajectory for each set of values, in order; None for a run that `solve.run` must do."""
         numbers = {self._number[name]: column for name, column in values.items() if name in self._number}
-        p = parameter_table(self.compiled.program, numbers, count)
-        starts = start_table(self.compiled.program, "starts", p)
-        nominal = np.abs(start_table(self.compiled.program, "nominals", p))
+        p, starts, nominal = self._base.tables(numbers, count)
         for name, column in values.items():
             if name in self._start:
                 starts[:, self._start[name]] = column
@@ -92,9 +92,9 @@ class Repeater:
         own = p[:, : len(self._lower)]
         outside = (own < self._lower) | (own > self._upper)  # False where there is no bound
         good &= ~outside.any(axis=1)
-        rates, methods = self._begin(p, starts, good)
+        rates, choices = self._begin(p, starts, good)
         for k in range(count):
-            yield self._one(methods[k], p[k], starts[k], rates[k], nominal[k]) if good[k] else None
+            yield self._one(choices[k], p[k], starts[k], rates[k], nominal[k]) if good[k] else None
 
     def outputs(self, runs: Sequence[Trajectory], chosen: Sequence[int]) -> Array:
         """Values of some outputs in all rows of some runs, one row after the other."""
@@ -106,7 +106,7 @@ class Repeater:
             self._cut = (list(chosen), restrict(program, program.kernels["outputs"], list(chosen)))
         return run_kernel(program, self._cut[1], points)
 
-    def _begin(self, p: Array, starts: Array, good: Flags) -> tuple[Array, list[str]]:
+    def _begin(self, p: Array, starts: Array, good: Flags) -> tuple[Array, list[Choice]]:
         """Rates at the start, and the method for each run; `good` loses those that cannot begin."""
         model, begin, n = self._model, self._problem.start, starts.shape[1]
         rates, matrices, still = np.zeros_like(starts), np.zeros((len(p), n, n)), np.zeros(n)
@@ -119,39 +119,41 @@ class Repeater:
         rates *= -1.0
         good &= np.isfinite(rates).all(axis=1)
         if asked or self._problem.options.step:
-            method = choose(self._problem, Instant(begin, starts[0], rates[0], NOTHING)).method
-            return rates, [method] * len(p)
-        constants = fast_constants(-matrices, self._problem.stop - begin)
-        return rates, ["rk" if np.isnan(constant) else "radau" for constant in constants]
+            return rates, [choose(self._problem, Instant(begin, starts[0], rates[0], NOTHING))] * len(p)
+        return rates, list(map(explicit_choice, fast_constants(-matrices, self._problem.stop - begin).tolist()))
 
-    def _one(self, method: str, p: Array, y: Array, d: Array, nominal: Array) -> Trajectory | None:
-        t, steps = self._problem.start, 0
+    def _one(self, choice: Choice, p: Array, y: Array, d: Array, nominal: Array) -> Trajectory | None:
+        t, method, stats = self._problem.start, choice.method, Stats(choice.method, choice.reason)
         self._rows.clear()
         while True:
             integrator = self._integrator(method)
             integrator.again(t, y, d, p, nominal)
             status = integrator.advance(self._problem.stop)
-            steps += integrator.steps
             if status.outcome != "stiff":
                 break
+            count_work(stats, integrator.statistics)
+            turned_stiff(stats, status.t)
             t, y, d, method = status.t, integrator.y.copy(), integrator.d.copy(), "radau"
         if status.outcome != "done" or not np.isfinite(integrator.y).all():
             return None
         integrator.finish()
-        return self._gathered(p, steps)
+        count_work(stats, integrator.statistics)
+        return self._gathered(p, stats)
 
-    def _gathered(self, p: Array, steps: int) -> Trajectory:
+    def _gathered(self, p: Array, stats: Stats) -> Trajectory:
         """The rows; of several at one time (where one method went on after another) the last."""
         if len(self._rows) == 1:
-            return Trajectory(*self._rows[0], p, steps)
+            return Trajectory(*self._rows[0], p, stats)
         t, y, d = (np.concatenate([rows[i] for rows in self._rows]) for i in range(3))
-        last = np.append(t[1:] > t[:-1], True)
-        return Trajectory(t[last], y[last], d[last], p, steps)
+        if not self.every_step:
+            last = np.append(t[1:] > t[:-1], True)
+            t, y, d = t[last], y[last], d[last]
+        return Trajectory(t, y, d, p, stats)
 
     def _integrator(self, method: str) -> Integrator:
         found = self._integrators.get(method)
         if found is None or not found.dense:
-            settings = replace(integrator_settings(self._problem, method, self.grid, 0.0), every_step=False)
+            settings = replace(integrator_settings(self._problem, method, self.grid, 0.0), every_step=self.every_step)
             found = make_integrator(self._model.addresses(), settings, self._sink)
             self._integrators[method] = found
         return found

@@ -6,12 +6,12 @@ from contextlib import contextmanager
 
 import numpy as np
 
-from bglang.diagnostics import Diagnostic, SimulationError, SourceError, error, warning
+from bglang.diagnostics import Diagnostic, SimulationError, SourceError, error
 from bglang.equations.system import column, state_names
 from bglang.results.record import Audit, Event, Stats
 from bglang.results.result import Result
 from bglang.solve.assertions import parameter_assertions
-from bglang.solve.audit import EnergyMeter
+from bglang.solve.audit import EnergyMeter, imbalance
 from bglang.solve.clock import Clock
 from bglang.solve.consistent import Instant
 from bglang.solve.events import EventHandler, chattering
@@ -256,23 +256,8 @@ class Run:
         if self.meter is None or not self.system.audit:
             return None
         audit = self.meter.audit(self.at)
-        limit = max(1e-6, 100.0 * self.problem.tol)
-        if audit.relative_error > limit:
-            self.warnings.append(self._imbalance(audit))
+        self.warnings += imbalance(self.system, audit, self.problem.tol)
         return audit
-
-    def _imbalance(self, audit: Audit) -> Diagnostic:
-        from bglang.solve.explain import first_span
-
-        rows = [row.span for row in self.system.rows if row.component == audit.worst]
-        return warning(
-            "run/energy",
-            f"the energy balance is off by {audit.error:.3g} J, {audit.relative_error:.2g} of what was turned over",
-            first_span(rows),
-            reason=f"The largest part is at `{audit.worst}`." if audit.worst else "",
-            hint="Tighten the tolerance; if that does not help, a law of the model is not conservative.",
-            component=audit.worst,
-        )
 
     def _piled_up(self, pile: PileUp) -> SimulationError:
         mode = self.modes.modes[pile.modes[0]]

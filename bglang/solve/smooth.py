@@ -7,10 +7,11 @@ from numpy.typing import NDArray
 
 from bglang.diagnostics import SimulationError
 from bglang.equations.system import column
+from bglang.results.record import Stats
 from bglang.solve.consistent import Instant
 from bglang.solve.events import NEAR
 from bglang.solve.failure import explain_failure
-from bglang.solve.integrators import Integrator, Settings, Status, make_integrator
+from bglang.solve.integrators import Integrator, Settings, Statistics, Status, make_integrator
 from bglang.solve.method import choose
 from bglang.solve.model import Array
 from bglang.solve.native_model import NativeModel
@@ -220,8 +221,7 @@ class SmoothRun:
         """An explicit method has met a stiff piece: an implicit one goes on."""
         run = self.run_
         self._count()
-        run.stats.reason += f"; stiff at t = {left.t:.6g}, radau goes on from there"
-        run.stats.method += "+radau"
+        turned_stiff(run.stats, left.t)
         self.integrator = self._make("radau")
         self.integrator.start(left.t, left.y, left.d, self.model.whole, left.z, self.sides(left))
 
@@ -230,14 +230,23 @@ class SmoothRun:
 
     def _count(self) -> None:
         """Statistics of an integrator that has done its part."""
-        stats, counted = self.run_.stats, self.integrator.statistics
-        stats.steps += counted.steps
-        stats.rejected += counted.rejected
-        stats.residuals += counted.residuals
-        stats.jacobians += counted.jacobians
-        stats.factorisations += counted.factorisations
-        for name in ("error", "newton", "not_finite", "singular"):
-            count = cast(int, getattr(counted, f"rejected_{name}"))
-            if count:
-                word = name.replace("_", " ")
-                stats.rejections[word] = stats.rejections.get(word, 0) + count
+        count_work(self.run_.stats, self.integrator.statistics)
+
+
+def turned_stiff(stats: Stats, t: float) -> None:
+    stats.reason += f"; stiff at t = {t:.6g}, radau goes on from there"
+    stats.method += "+radau"
+
+
+def count_work(stats: Stats, counted: Statistics) -> None:
+    """Add what an integrator has done to what is told of the run."""
+    stats.steps += counted.steps
+    stats.rejected += counted.rejected
+    stats.residuals += counted.residuals
+    stats.jacobians += counted.jacobians
+    stats.factorisations += counted.factorisations
+    for name in ("error", "newton", "not_finite", "singular"):
+        count = cast(int, getattr(counted, f"rejected_{name}"))
+        if count:
+            word = name.replace("_", " ")
+            stats.rejections[word] = stats.rejections.get(word, 0) + count

@@ -116,10 +116,10 @@ class Runner:
     def _quick_rows(self, point: Point, run: Trajectory, values: Array, seconds: float) -> Done:
         spec = self.spec
         if spec.trajectories:
-            return Done(point.number, values, run.t, steps=run.steps, seconds=seconds)
+            return Done(point.number, values, run.t, steps=run.stats.steps, seconds=seconds)
         row = [summary(statistic, values) for statistic in spec.statistics]
         row += [values[int(np.searchsorted(run.t, t))] for t in spec.at]
-        return Done(point.number, np.concatenate(row)[None, :], run.t[-1:], steps=run.steps, seconds=seconds)
+        return Done(point.number, np.concatenate(row)[None, :], run.t[-1:], steps=run.stats.steps, seconds=seconds)
 
     # --- any run ------------------------------------------------------------------------------------------------------
 

@@ -53,7 +53,9 @@ def test_stiff_runs_have_the_bits_of_single_runs(method: str) -> None:
     states = [u.name for u in model.compile().unknowns]
     for rate, run in zip(rates, make(model, method=method).run({"k": rates}, 5), strict=True):
         single = model.simulate(k=float(rate), points=3, method=method)  # type: ignore[arg-type]
-        assert run is not None and np.array_equal(run.y, single.values(states)) and run.steps == single.stats.steps
+        assert (
+            run is not None and np.array_equal(run.y, single.values(states)) and run.stats.steps == single.stats.steps
+        )
 
 
 def test_runs_that_turn_stiff_change_their_method() -> None:
@@ -65,6 +67,72 @@ def test_runs_that_turn_stiff_change_their_method() -> None:
         assert run is not None and run.t.tolist() == [0, 15, 30]
         assert np.array_equal(run.y, single.values(["x", "y"]))
     assert set(made._integrators) == {"rk", "radau"}
+
+
+@pytest.mark.parametrize(
+    ("text", "values", "options"),
+    [
+        (STIFF, [{"k": 70.0}, {"J": 2e-3, "c": 0.2}, {"l1.p.start": 1e-4}, {}], {}),
+        (STIFF, [{"k": 70.0}, {"k": 80.0}], {"method": "bdf", "points": 7}),
+        (VANDERPOL, [{"mu": 100.0}, {"mu": 1.0, "y.start": 0.5}], {"stop": 40.0}),
+        (VANDERPOL, [{"mu": 2.0}], {"method": "rk", "step": 0.01, "stop": 1.0}),
+    ],
+)
+def test_a_second_run_is_the_first_one_in_every_bit(
+    text: str, values: list[dict[str, float]], options: dict[str, object], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Rows, values between them, energy audit, counts and reasons: as a model has them that never ran before."""
+    model = bglang.loads(text)
+    model.simulate(**options)  # type: ignore[arg-type]
+    for given in values:
+        whole = bglang.loads(text).simulate(set=given, **options)  # type: ignore[arg-type]
+        with monkeypatch.context() as patch:
+            patch.setattr("bglang.solve.run.Run.__init__", None)
+            found = model.simulate(set=given, **options)  # type: ignore[arg-type]
+            assert np.array_equal(found.time, whole.time) and np.array_equal(found.values(), whole.values())
+            between = np.linspace(whole.time[0], whole.time[-1], 17)
+            for name in whole.states:
+                assert np.array_equal(found.at(between, name), whole.at(between, name))
+                assert all(map(np.array_equal, found.curve(name), whole.curve(name)))
+            assert found.audit == whole.audit and (found.audit is not None) == (text == STIFF)
+            assert found.warnings == whole.warnings and found.states == whole.states and found.complete
+            ours, theirs = found.stats.as_dict(), whole.stats.as_dict()
+            assert {**ours, "seconds": {}} == {**theirs, "seconds": {}}
+
+
+def test_what_a_run_alone_would_say_is_still_said() -> None:
+    """Parameters out of range, runs that fail, other options and several threads go the whole way."""
+    from concurrent.futures import ThreadPoolExecutor
+
+    model = bglang.loads(STIFF)
+    expected = {k: bglang.loads(STIFF).simulate(k=k)["shaft.q"][-1] for k in (60.0, 90.0, 120.0)}
+    model.simulate()
+    model.simulate()
+    with pytest.raises(bglang.SourceError, match="J"):
+        model.simulate(J=1e-7)
+    with pytest.raises(bglang.UsageError, match="nothing"):
+        model.simulate(nothing=1)
+    assert model.simulate(audit=False).audit is None
+    assert model.simulate(points=11).time.shape == (11,)
+    with ThreadPoolExecutor(4) as pool:
+        jobs = [(k, pool.submit(model.simulate, k=k)) for k in list(expected) * 10]
+        assert all(job.result()["shaft.q"][-1] == expected[k] for k, job in jobs)
+
+
+def test_a_bad_balance_is_told_also_of_repeated_runs() -> None:
+    text = """
+model M
+  J1 v; I m(I = 1, p(start = 1)); C c(e = q + 0*v.q); R r(R = 1e-3);
+bonds
+  v -> m, c, r;
+annotation(experiment(StopTime = 20));
+end M;
+"""
+    whole = bglang.loads(text).simulate(tol=1e-2)
+    model = bglang.loads(text)
+    model.simulate(tol=1e-2)
+    found = model.simulate(tol=1e-2)
+    assert found.warnings == whole.warnings and found.audit == whole.audit
 
 
 def test_starts_and_outputs() -> None:
