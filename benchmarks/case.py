@@ -31,3 +31,5 @@ class Case:
     variations: tuple[float, ...] = ()
     slow: tuple[str, ...] = ()
     points: int = 2
+    libraries: tuple[str, ...] = ()
+    """Folders that the bglang text imports from."""

@@ -1,12 +1,11 @@
 """One case on all programs: tolerances that fit, then interleaved runs."""
 
 import json
-import os
 import sys
 from dataclasses import dataclass, field
 
 from benchmarks.case import Case
-from benchmarks.peers import PROGRAMS, RUNNERS, TUNABLE, Bench, Measured, run
+from benchmarks.peers import PROGRAMS, RUNNERS, TUNABLE, Bench, Measured, run, surroundings
 
 DECADES = tuple(10.0**-k for k in range(3, 11))
 
@@ -76,18 +75,17 @@ def _once(table: Table, program: str, bench: Bench) -> None:
     if found is None:
         return
     old = table.best.get(program, found)
-    pairs = ((old.process, found.process), (old.solve, found.solve))
-    process, solve = (None if None in pair else min(pair) for pair in pairs)  # type: ignore[type-var]
-    table.best[program] = Measured(process, solve, found.value, found.memory)
+    pairs = ((old.process, found.process), (old.solve, found.solve), (old.wall, found.wall))
+    process, solve, wall = (None if None in pair else min(pair) for pair in pairs)  # type: ignore[type-var]
+    table.best[program] = Measured(process, solve, found.value, wall, found.memory)
 
 
 def _phases(case: Case, bench: Bench) -> dict[str, float]:
     """Stages of a compilation from scratch, with integrators that are there already."""
     path = bench.folder / f"{case.name}-bg" / f"{case.modelica_model or 'case'}.bg"
-    own = {"BGLANG_CACHE": str(bench.folder / "cache"), "PYTHONPATH": os.pathsep.join(sys.path)}
     words = [sys.executable, str(PROGRAMS / "bglang_phases.py"), str(path), repr(case.stop), repr(case.tolerance)]
     try:
-        found: dict[str, float] = json.loads(run(words, own)[0].strip().splitlines()[-1])
+        found: dict[str, float] = json.loads(run(words, surroundings(case, bench)).output.strip().splitlines()[-1])
     except Exception as problem:
         return {f"failed: {str(problem)[:60]}": float("nan")}
     return found

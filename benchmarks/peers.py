@@ -4,6 +4,7 @@ import csv
 import json
 import os
 import re
+import resource
 import shutil
 import subprocess
 import sys
@@ -23,11 +24,13 @@ SUNDIALS = ("cvode", "ida", "nvecserial", "sunmatrixsparse", "sunmatrixdense", "
 
 @dataclass(frozen=True)
 class Measured:
-    """`process` is the whole process from the shell, `solve` the integration alone; None where there is none."""
+    """Seconds of processor time: `process` of the whole process from the shell, `solve` of the integration alone; None
+    where there is none.  `wall` is what a clock on the wall said of the process."""
 
     process: float | None
     solve: float | None
     value: float
+    wall: float | None = None
     memory: float = 0.0
     """Megabytes that the process took at most."""
 
@@ -76,25 +79,44 @@ def _compile(folder: Path) -> tuple[Path | None, str]:
 # --- processes --------------------------------------------------------------------------------------------------------
 
 
-def run(words: list[str], environment: Mapping[str, str] | None = None) -> tuple[str, float, float]:
-    """Output, seconds, megabytes; RuntimeError with the last line of what a failing program said."""
+@dataclass(frozen=True)
+class Spent:
+    """What a process said and cost: seconds of processor time and on the wall, megabytes."""
+
+    output: str
+    processor: float
+    wall: float
+    memory: float
+
+
+def run(words: list[str], environment: Mapping[str, str] | None = None) -> Spent:
+    """RuntimeError with the last line of what a failing program said."""
     with tempfile.TemporaryDirectory() as folder:
-        return _run(words, {**os.environ, **(environment or {})}, Path(folder) / "memory")
+        own = {**os.environ, **(environment or {})}
+        own.pop("PYTHONDONTWRITEBYTECODE", None)  # nobody's daily Python compiles its sources at every start
+        return _run(words, own, Path(folder) / "memory")
 
 
-def _run(words: list[str], environment: Mapping[str, str], report: Path) -> tuple[str, float, float]:
+def _used() -> float:
+    """Processor time of all processes that have ended."""
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime
+
+
+def _run(words: list[str], environment: Mapping[str, str], report: Path) -> Spent:
     timer = ["/usr/bin/time", "-f", "%M", "-o", str(report)]
     timed = [*(timer if Path(timer[0]).exists() else []), *words]
-    begin = time.perf_counter()
+    begin, before = time.perf_counter(), _used()
     try:
         done = subprocess.run(timed, capture_output=True, text=True, env=environment, timeout=PATIENCE, check=False)
     except subprocess.TimeoutExpired:
         raise RuntimeError(f"took more than {PATIENCE:.0f} s") from None
-    spent = time.perf_counter() - begin
+    wall, processor = time.perf_counter() - begin, _used() - before
     if done.returncode != 0:
         lines = (done.stderr or done.stdout).strip().splitlines()
         raise RuntimeError(lines[-1] if lines else f"exit code {done.returncode}")
-    return done.stdout, spent, float(report.read_text().split()[-1]) / 1024 if report.exists() else 0.0
+    memory = float(report.read_text().split()[-1]) / 1024 if report.exists() else 0.0
+    return Spent(done.stdout, processor, wall, memory)
 
 
 def _answer(output: str) -> tuple[float, float]:
@@ -129,20 +151,35 @@ def _bglang(case: Case, tolerance: float, bench: Bench, warm: bool) -> Measured 
     with tempfile.TemporaryDirectory() as empty:
         cache = bench.folder / "cache" if warm else Path(empty)
         cache.mkdir(mode=0o700, exist_ok=True)
-        _, spent, memory = run(words, {"BGLANG_CACHE": str(cache)})
+        spent = run(words, {"BGLANG_CACHE": str(cache), **_libraries(case)})
     with out.open(newline="") as file:
         value = float(list(csv.reader(file))[-1][1])
     solve = None
     if warm:
         value, solve = _bglang_solve(case, tolerance, bench, "auto")
-    return Measured(None if case.variations else spent, solve, value, memory)
+    return _measured(case, spent, value, solve)
+
+
+def _measured(case: Case, spent: Spent, value: float, solve: float | None) -> Measured:
+    """Of many variations no single process is told."""
+    process, wall = (None, None) if case.variations else (spent.processor, spent.wall)
+    return Measured(process, solve, value, wall, spent.memory)
+
+
+def _libraries(case: Case) -> dict[str, str]:
+    return {"BGLANG_PATH": os.pathsep.join(case.libraries)} if case.libraries else {}
 
 
 def _bglang_solve(case: Case, tolerance: float, bench: Bench, method: str) -> tuple[float, float]:
     path = _model(case, bench, case.bg, ".bg")
     words = [sys.executable, str(PROGRAMS / "bglang_solve.py"), str(path), repr(case.stop), repr(tolerance)]
-    own = {"BGLANG_CACHE": str(bench.folder / "cache"), "PYTHONPATH": os.pathsep.join(sys.path)}
-    return _answer(run([*words, case.variable, method, *_varied(case)], own)[0])
+    return _answer(run([*words, case.variable, method, *_varied(case)], surroundings(case, bench)).output)
+
+
+def surroundings(case: Case, bench: Bench) -> dict[str, str]:
+    """For a process that imports this bglang and has the models that were compiled before."""
+    path = os.pathsep.join(sys.path)
+    return {"BGLANG_CACHE": str(bench.folder / "cache"), "PYTHONPATH": path, **_libraries(case)}
 
 
 def _ida(case: Case, tolerance: float, bench: Bench) -> Measured | None:
@@ -156,9 +193,9 @@ def _script(name: str, text: str, suffix: str) -> Callable[[Case, float, Bench, 
     def measure(case: Case, tolerance: float, bench: Bench, more: list[str]) -> Measured | None:
         path = _model(case, bench, text, suffix)
         words = [bench.python, str(PROGRAMS / name), str(path), repr(case.stop), repr(tolerance), *more]
-        output, spent, memory = run(words)
-        value, solve = _answer(output)
-        return Measured(None if case.variations else spent, solve, value, memory)
+        spent = run(words)
+        value, solve = _answer(spent.output)
+        return _measured(case, spent, value, solve)
 
     return measure
 
@@ -183,17 +220,17 @@ def _ngspice(case: Case, tolerance: float, bench: Bench) -> Measured | None:
     if not case.spice:
         return None
     path = _model(case, bench, case.spice, ".cir")
-    output, spent, memory = run(["ngspice", "-b", str(path)])
-    rows = re.findall(r"^\d+\s+\S+\s+(\S+)\s*$", output, re.M)
-    return Measured(spent, None, float(rows[-1]), memory)
+    spent = run(["ngspice", "-b", str(path)])
+    rows = re.findall(r"^\d+\s+\S+\s+(\S+)\s*$", spent.output, re.M)
+    return _measured(case, spent, float(rows[-1]), None)
 
 
 def _c(case: Case, tolerance: float, bench: Bench) -> Measured | None:
     if not case.c:
         return None
-    output, _, memory = run([str(bench.c), *case.c.split(), repr(case.stop), repr(tolerance)])
-    value, solve = _answer(output)
-    return Measured(None, solve, value, memory)
+    spent = run([str(bench.c), *case.c.split(), repr(case.stop), repr(tolerance)])
+    value, solve = _answer(spent.output)
+    return Measured(None, solve, value, None, spent.memory)
 
 
 RUNNERS: dict[str, Run] = {

@@ -1,6 +1,7 @@
 """References: closed forms, or the equations written down by hand and integrated by scipy far below the tolerances."""
 
 from collections.abc import Callable, Sequence
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -64,3 +65,16 @@ def arm_angle(stop: float) -> float:
         return np.concatenate([[va, vb], np.linalg.solve(mass, [pull_a, pull_b])])
 
     return float(integrate(slope, [0.8, -0.3, 0.0, 0.05 / j2], stop)[0])
+
+
+def actuator_place(time: float) -> float:
+    """The valve of document 003 by Kirchhoff's laws written out by hand, which the tests of the example use as well."""
+    import sys
+    from importlib.util import module_from_spec, spec_from_file_location
+
+    path = Path(__file__).parent.parent / "tests" / "examples" / "actuator_reference.py"
+    spec = spec_from_file_location("actuator_reference", path)
+    assert spec is not None and spec.loader is not None
+    module = sys.modules[spec.name] = module_from_spec(spec)  # its dataclasses look for themselves there
+    spec.loader.exec_module(module)
+    return float(module.stroke_run(module.Drive(), 0.1e-3, np.array([0.0, time]))[-1, 3])

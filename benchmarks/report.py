@@ -16,8 +16,8 @@ def text_of(table: Table) -> list[str]:
         "",
         f"## {table.case.name}",
         "",
-        "| program | process s | ratio | solve ms | ratio | MB | tolerance | error |",
-        "|---|---|---|---|---|---|---|---|",
+        "| program | process s | ratio | wall s | solve ms | ratio | MB | tolerance | error |",
+        "|---|---|---|---|---|---|---|---|---|",
     ]
     for program, m in table.best.items():
         process, solve = (None, None) if base is None else (base.process, base.solve)
@@ -26,6 +26,7 @@ def text_of(table: Table) -> list[str]:
             program,
             _number(m.process, "{:.3f}"),
             _ratio(m.process, process),
+            _number(m.wall, "{:.3f}"),
             _number(None if m.solve is None else 1e3 * m.solve, "{:.3g}"),
             _ratio(m.solve, solve),
             _number(m.memory or None, "{:.0f}"),
@@ -33,7 +34,7 @@ def text_of(table: Table) -> list[str]:
             f"{table.error(m.value):.1e}",
         ]
         lines.append("| " + " | ".join(cells) + " |")
-    lines += [f"| {program} | {why} | | | | | | |" for program, why in table.failed.items()]
+    lines += [f"| {program} | {why} | | | | | | | |" for program, why in table.failed.items()]
     if table.phases:
         lines += ["", "stages, ms: " + ", ".join(f"{k} {1e3 * v:.3g}" for k, v in table.phases.items())]
     return lines

@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.case import Case
-from benchmarks.references import Array, arm_angle, ball_height, integrate
+from benchmarks.references import Array, actuator_place, arm_angle, ball_height, integrate
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
 
@@ -156,6 +156,14 @@ def arm() -> Case:
     """Two links with dependent inertias."""
     bg = (EXAMPLES / "reduction" / "robot_arm.bg").read_text(encoding="utf-8")
     return Case("arm", 4.0, "w1.q", lambda: arm_angle(4.0), bg)
+
+
+def actuator() -> Case:
+    """Document 003: drive, magnet and valve, in the middle of the release."""
+    folder, stop = EXAMPLES / "actuator", 3.3e-3
+    bg = (folder / "stroke.bg").read_text(encoding="utf-8")
+    variable = "actuator.load.stops.q"
+    return Case("actuator", stop, variable, lambda: actuator_place(stop), bg, libraries=(str(folder),))
 
 
 def chain(n: int = 100) -> Case:

@@ -23,8 +23,8 @@ if not isinstance(model.time, float):
     dae["t"] = model.time
 solver = ca.integrator("i", "idas", dae, 0.0, float(stop), {"reltol": float(tol), "abstol": float(tol)})
 start = [float(v.start) if not isinstance(v.start, ca.MX) else 0.0 for v in model.states]
-begin = time.perf_counter()
+begin = time.process_time()
 found = solver(x0=start, z0=[0.0] * (len(fresh) + len(algebraic)))
-spent = time.perf_counter() - begin
+spent = time.process_time() - begin
 names = [symbol.name() for symbol in states]
 print(json.dumps({"value": float(found["xf"][names.index(variable)]), "solve": spent}))

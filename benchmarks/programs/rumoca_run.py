@@ -16,11 +16,11 @@ def end(which: rumoca.Model) -> float:
     return float(result[variable][-1] if hasattr(result, "__getitem__") else result.to_dict()[variable][-1])
 
 
-begin = time.perf_counter()
+begin = time.process_time()
 if rest:
     value = sum(end(model.with_params(**{rest[0]: float(v)})) for v in rest[1:])
-    solve = (time.perf_counter() - begin) / len(rest[1:])
+    solve = (time.process_time() - begin) / len(rest[1:])
 else:
     value = end(model)
-    solve = time.perf_counter() - begin
+    solve = time.process_time() - begin
 print(json.dumps({"value": value, "solve": solve}))
