@@ -78,7 +78,7 @@ def puller(t: float, y: Vector) -> Sequence[float]:
     momentum, x, flux = y
     mmf = (2e-3 - x) / (MU0 * 2e-4) * flux + 1e5 * flux
     pull = flux**2 / (2 * MU0 * 2e-4)
-    return [pull - 2e4 * x - 4 * momentum / 0.05, momentum / 0.05, (5 - 4 * mmf / 400) / 400]
+    return [pull - 6e4 * x - 4 * momentum / 0.05, momentum / 0.05, (5 - 4 * mmf / 400) / 400]
 
 
 def windings(t: float, y: Vector) -> Sequence[float]:
@@ -147,7 +147,7 @@ SYSTEMS = {
         """Electrical.Sources.StepVoltage u(V1 = 5); Electrical.Resistor r(R = 4);
         Magnetic.Components.Winding w(N = 400);
         Magnetic.Components.AirGap gap(g0 = 2e-3, area = 2e-4); Magnetic.Reluctance core(Rm = 1e5);
-        Translational.Mass m(m = 0.05); Translational.Spring k(k = 2e4); Translational.Damper d(d = 4);
+        Translational.Mass m(m = 0.05); Translational.Spring k(k = 6e4); Translational.Damper d(d = 4);
         J1 i, v, flux;""",
         "u -> i -> r; i -> w.pin; w.core -> flux -> core; flux -> gap.mag; v -> m, k, d; v -> gap.mech;",
         0.1, puller, [0, 0, 0], ["m.p", "k.q", "core.q"],
