@@ -14,6 +14,7 @@ from pathlib import Path
 from bglang.advice import advice_for
 from bglang.cli import COMMANDS, parser_for
 from bglang.diagnostics import Report
+from bglang.records import dataclass
 from bglang.source import Span
 from bglang.syntax import ast
 from bglang.syntax.parse import parse
@@ -194,8 +195,14 @@ def library_page() -> str:
 
 # Standard library
 
-Every class with its ports, inputs, outputs and parameters, from the descriptions in `stdlib/`. One-port elements extend
-a basic element: `Electrical.Inductor l` has `l.p`, `l.e`, `l.f`, and is bonded as `i -> l`.
+Every class with its picture, law, ports, inputs, outputs and parameters, from `stdlib/` itself.
+
+One-port elements extend a basic element: `Electrical.Inductor l` has `l.p`, `l.e`, `l.f`, and is bonded as `i -> l`.
+The arrow of a port is the one to draw outside: `supply -> motor.pin`, `motor.shaft -> load`. Power counts **into** the
+ports of elements; an arrow drawn the other way turns one sign ([which](language.md)). In the pictures, half arrows are
+power bonds, thin whole arrows are signals, and circles are ports.
+
+Parameters and signals without a unit fit any.
 """
     ]
     tops = sorted({*(ROOT / "stdlib").glob("*.bg"), *(ROOT / "stdlib").glob("*/package.bg")}, key=_package_name)
@@ -238,22 +245,99 @@ def _class(node: ast.Class, prefix: str) -> Iterator[str]:
                 yield from _class(item, f"{full}.")
         return
     partial = "partial " if node.partial else ""
-    yield f"\n#### {full}\n\n{partial}{node.kind}{_base(node)}. {_sentence(node.description)}".rstrip() + "\n"
-    groups = {"port": "port", "input": "input", "output": "output", "parameter": "parameter"}
-    for prefix_word, title in groups.items():
+    yield f"\n#### {full}\n\n{partial}{node.kind}. {_sentence(node.description)}".rstrip() + "\n"
+    if node.kind in PICTURED:
+        yield f"![{full}](pictures/library/{full}.svg)\n"
+    yield from (f"`{_span(item.span).rstrip(';')}`\n" for item in _items(node) if isinstance(item, ast.Extends))
+    ports = Library.ports(node)
+    if ports:
+        yield "| port | domain | arrow | |\n|---|---|---|---|"
+        for port in ports:
+            row = (f"`{port.title}`", port.domain, "into it" if port.inward else "out of it", port.description)
+            yield f"| {' | '.join(map(_cell, row))} |"
+        yield ""
+    for prefix_word in ("input", "output", "parameter"):
         found = [c for c in _components(node) if prefix_word in c.prefixes and not c.protected]
         rows = [r for c in found if "final" not in c.prefixes for r in _rows(c)]
+        if prefix_word == "parameter":
+            rows = [*_inherited(node), *rows]
         if rows:
-            yield from _table(title, rows)
+            yield from _table(prefix_word, rows)
+
+
+PICTURED = ("model", "element", "block")
+BASIC = ("Se", "Sf", "R", "C", "I", "TF", "GY")
+
+
+@dataclass(frozen=True, slots=True)
+class PortRow:
+    """A port as the page shows it; `inward`: its arrow outside leads to it."""
+
+    name: str
+    title: str
+    domain: str
+    inward: bool
+    description: str
+
+
+class Library:
+    """The classes of the standard library by their full names."""
+
+    def __init__(self) -> None:
+        self.classes: dict[str, ast.Class] = {}
+        for path in sorted((ROOT / "stdlib").rglob("*.bg")):
+            parents = path.parent.relative_to(ROOT / "stdlib").parts
+            inside = parents[:-1] if path.name == "package.bg" else parents
+            for node in _read(path).classes:
+                self._add(node, "".join(f"{part}." for part in inside))
+
+    def _add(self, node: ast.Class, prefix: str) -> None:
+        self.classes[prefix + node.ident] = node
+        if node.kind in ("package", "domain"):
+            for item in _items(node):
+                if isinstance(item, ast.Class):
+                    self._add(item, f"{prefix}{node.ident}.")
+
+    def pictured(self) -> list[str]:
+        return [name for name, node in self.classes.items() if node.kind in PICTURED]
+
+    @staticmethod
+    def basic(node: ast.Class) -> str:
+        """The basic element that a class extends, if it does."""
+        bases = (_span(i.base.span) for i in _items(node) if isinstance(i, ast.Extends))
+        return next((base for base in bases if base in BASIC), "")
+
+    @staticmethod
+    def ports(node: ast.Class) -> list[PortRow]:
+        """Ports with the direction of their arrow: as drawn inside a model, into an element."""
+        chains = [i for i in _items(node) if isinstance(i, ast.BondChain)]
+        outward = {n.parts[0].ident for chain in chains for n in chain.last if len(n.parts) == 1}
+        return [
+            PortRow(d.ident, title[1:-1], domain, d.ident not in outward, description)
+            for c in _components(node) if "port" in c.prefixes
+            for d, (title, domain, _, _, description) in zip(c.declarators, _rows(c), strict=True)
+        ]  # fmt: skip
+
+    @staticmethod
+    def named(node: ast.Class, prefix: str) -> list[str]:
+        return [d.ident for c in _components(node) if prefix in c.prefixes for d in c.declarators]
+
+    @staticmethod
+    def type_of(node: ast.Class, name: str) -> str:
+        return next(_span(c.type.span) for c in _components(node) for d in c.declarators if d.ident == name)
+
+
+def _inherited(node: ast.Class) -> Iterator[tuple[str, ...]]:
+    """Parameters of the basic element that a class gives a number: `extends R(R(unit = "ohm") = 1)`."""
+    for item in _items(node):
+        for a in item.args if isinstance(item, ast.Extends) else ():
+            if a.name is not None and isinstance(a.value, ast.Number):
+                units = [u.value.value for u in a.args or () if isinstance(u.value, ast.String) and _is_unit(u)]
+                yield f"`{_span(a.name.span)}`", "Real", "".join(units), f"`{_span(a.value.span)}`", ""
 
 
 def _sentence(text: str) -> str:
     return text if not text or text.endswith(".") else f"{text}."
-
-
-def _base(node: ast.Class) -> str:
-    bases = [_span(i.base.span) for i in _items(node) if isinstance(i, ast.Extends)]
-    return f", extends {', '.join(bases)}" if bases else ""
 
 
 def _table(title: str, rows: list[tuple[str, ...]]) -> Iterator[str]:

@@ -106,6 +106,19 @@ def test_the_modal_file_of_enport_gives_the_same_motion() -> None:
     assert np.abs(result["CSPG.q"] - (exact[:, 4] - exact[:, 6])).max() < 0.01 * np.abs(exact[:, 4]).max()
 
 
+@pytest.mark.parametrize("form", FORMS)
+def test_the_smallest_model_swings_about_its_static_answer(form: str) -> None:
+    """z = [2, 3] under unit forces; frequencies (sqrt(5) -+ 1)/2."""
+    result = bglang.load(BEAM / "vibs2.bg", set={"form": form}).simulate(tol=1e-10, points=101)
+    stiffness = np.array([[2.0, -1.0], [-1.0, 1.0]])
+    squared, shapes = np.linalg.eigh(stiffness)
+    assert np.sqrt(squared) == pytest.approx([(5**0.5 - 1) / 2, (5**0.5 + 1) / 2])
+    swing = np.cos(np.outer(result.time, np.sqrt(squared))) * (shapes.T @ [2.0, 3.0])
+    exact = np.array([2.0, 3.0]) - swing @ shapes.T
+    for i in (1, 2):
+        assert np.abs(result[f"body.dof[{i}].q"] - exact[:, i - 1]).max() < 1e-7
+
+
 def test_matrices_assembled_in_the_language_are_those_of_the_file() -> None:
     model = bglang.load(BEAM / "assembled.bg")
     values = {row.name: row.value for row in model.parameters()}

@@ -29,6 +29,15 @@ def test_files_are_formatted(path: Path) -> None:
     assert format_source(text, str(path)) == text
 
 
+def test_every_class_says_what_it_is() -> None:
+    def bare(found: ast.Class) -> list[str]:
+        inner = [item for section in found.sections for item in section.items if isinstance(item, ast.Class)]
+        own = [] if found.description or found.kind == "function" else [found.ident]
+        return own + [name for c in inner for name in bare(c)]
+
+    assert [name for path in FILES for found in classes(path) for name in bare(found)] == []
+
+
 def named(found: ast.Class, prefix: str = "") -> list[str]:
     """Full names of the classes that a model can use, inside a class and below."""
     name = f"{prefix}{found.ident}"
