@@ -44,8 +44,11 @@ class _Swap:
     def __init__(self, graph: BondGraph, system: System) -> None:
         self.system = system
         self.numbers = {u.name: n for n, u in enumerate(system.unknowns) if u.kind != "algebraic"}
+        self._storing = {n for n, u in enumerate(system.unknowns) if u.kind != "algebraic"}
         self.outputs = {o.name: o for o in system.outputs}
         self.inverses: dict[int, Expr] = {}
+        self._open: list[int] = []
+        """Inverses that mention states which may still be replaced."""
         """Old states over new ones, which are ("v", name) as long as others are still to come."""
         self.names: dict[int, str] = {}
         self.remarks: list[str] = []
@@ -86,10 +89,6 @@ class _Swap:
             leaf[0] in "pztv" or (leaf[0] == "y" and leaf[1] in self._storing) for leaf in leaf_set(e)
         )
 
-    @property
-    def _storing(self) -> set[int]:
-        return {n for n, u in enumerate(self.system.unknowns) if u.kind == "state"} | set(self.numbers.values())
-
     def _why(self, p: _Port, value: Expr) -> str:
         state = self.system.unknowns[p.number].name
         leaves = leaf_set(value)
@@ -105,9 +104,10 @@ class _Swap:
     def _add(self, p: _Port, inverse: Expr) -> None:
         leaf: Expr = ("y", p.number)
         new = map_leaves(inverse, lambda x: self.inverses.get(x[1], x) if x[0] == "y" else x)
-        for n, e in self.inverses.items():
-            self.inverses[n] = _put(e, leaf, new)
+        for n in self._open:
+            self.inverses[n] = _put(self.inverses[n], leaf, new)
         self.inverses[p.number] = new
+        self._open = [n for n in (*self._open, p.number) if any(x[0] == "y" for x in leaf_set(self.inverses[n]))]
         self.names[p.number] = p.name
 
     def _start(self, n: int) -> Expr:

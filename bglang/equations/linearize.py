@@ -221,6 +221,10 @@ class _Reduced:
 
 def _eliminate(fd: Matrix, fy: Matrix, fu: Matrix, states: list[int], names: list[str]) -> _Reduced:
     n = len(fd)
+    slopes = fd.diagonal()
+    if n == len(states) and np.all(slopes != 0.0) and np.count_nonzero(fd) == n:  # der(x) = ... for every unknown
+        scale = -1.0 / slopes[:, None]
+        return _Reduced(scale * fy, scale * fu, np.eye(n), np.zeros((n, fu.shape[1])), states)
     u, sigma, vt = np.linalg.svd(fd) if n else (fd, np.zeros(0), fd)
     rank = int(np.sum(sigma > 1e-10 * (sigma[0] if len(sigma) else 1.0)))
     if rank != len(states):
@@ -250,9 +254,10 @@ def _named(
 ) -> LinearModel:
     oy, od, ou = derivatives
     p, q = r.Y[r.states, :], r.Yu[r.states, :]
-    if len(p) and np.linalg.cond(p) > 1e13:
+    same = np.array_equal(p, np.eye(len(p)))
+    if not same and np.linalg.cond(p) > 1e13:
         raise NotRegular("the states of the model are not independent at this point")
-    inverse = np.linalg.inv(p) if len(p) else p
+    inverse = p if same else np.linalg.inv(p)
     q = np.where(np.abs(q) > 1e-12 * max(1.0, np.abs(r.Yu).max(initial=0.0)), q, 0.0)
     # x̃ = x - Q u = P s:  its rate needs no rate of u
     a = p @ r.S @ inverse

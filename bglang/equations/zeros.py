@@ -57,17 +57,20 @@ def _less(x: Matrix, y: Matrix) -> Matrix:
 
 def _reduced(a: Matrix, b: Matrix, c: Matrix, d: Matrix) -> Pieces:
     """The model without the states that outputs see; every output that is left is reached by an input of its own."""
+    a, b = a.copy(), b.copy()
+    left = np.ones(len(a), bool)
     while True:
         c, d, reached = _echelon(c, d)
         hidden = [k for k in range(len(c)) if k not in reached]
         if not hidden:
-            return a, b, c, d
+            return a[np.ix_(left, left)], b[left], c[:, left], d
         k = hidden[0]
-        if not np.any(c[k]):
+        if np.any(c[k]):
+            j = int(np.argmax(np.abs(c[k])))
+            _take_out(a, b, c, d, k, j)
+            left[j] = False
+        else:
             c, d = np.delete(c, k, axis=0), np.delete(d, k, axis=0)
-            continue
-        j = int(np.argmax(np.abs(c[k])))
-        a, b, c, d = _without_state(a, b, c, d, k, j)
 
 
 def _echelon(c: Matrix, d: Matrix) -> tuple[Matrix, Matrix, list[int]]:
@@ -87,20 +90,23 @@ def _echelon(c: Matrix, d: Matrix) -> tuple[Matrix, Matrix, list[int]]:
     return c, d, reached
 
 
-def _without_state(a: Matrix, b: Matrix, c: Matrix, d: Matrix, k: int, j: int) -> Pieces:
-    """Output k holds state j to the others; what that needs of its rate is the new output."""
+def _take_out(a: Matrix, b: Matrix, c: Matrix, d: Matrix, k: int, j: int) -> None:
+    """Output k holds state j to the others; what that needs of its rate is the new output.  In place: row and column j
+    of what is left are zero."""
     weights = c[k] / c[k, j]
     weights[j] = 0.0
-    rate, drive = a[j], b[j]
-    for i in np.flatnonzero(weights):
+    others = np.flatnonzero(weights)
+    rate, drive = a[j].copy(), b[j].copy()
+    for i in others:
         rate, drive = _less(rate, -weights[i] * a[i]), _less(drive, -weights[i] * b[i])
-    c, d = c.copy(), d.copy()
     c[k], d[k] = rate, drive
-
-    def put_in(m: Matrix) -> Matrix:
-        return np.delete(_less(m, np.outer(m[:, j], weights)), j, axis=1)
-
-    return put_in(np.delete(a, j, axis=0)), np.delete(b, j, axis=0), put_in(c), d
+    a[j], b[j] = 0.0, 0.0
+    for m in (a, c):
+        rows = np.flatnonzero(m[:, j])
+        if len(rows) and len(others):
+            places = np.ix_(rows, others)
+            m[places] = _less(m[places], np.outer(m[rows, j], weights[others]))
+        m[:, j] = 0.0
 
 
 def _without_input(a: Matrix, b: Matrix, c: Matrix, d: Matrix, k: int, j: int) -> Pieces:

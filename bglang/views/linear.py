@@ -13,6 +13,8 @@ from bglang.equations.linearize import LinearModel
 SHOWN = 12
 """Names in a list, and the largest matrix, on one screen."""
 MODES, MOST_POINTS = 24, 20_000
+MOST_SHAPES = 400
+"""States up to which the page says who takes part in which mode: shapes cost the cube of this."""
 PICTURES = ("bode", "nyquist", "step", "poles")
 
 
@@ -39,14 +41,17 @@ def report(model: LinearModel) -> str:
 
 
 def _modes(model: LinearModel) -> list[str]:
-    values, _, parts = model.modes()
+    if len(model.states) <= MOST_SHAPES:
+        values, _, parts = model.modes()
+    else:
+        values, parts = model.poles(), np.zeros((len(model.states), len(model.states)))
     rows = [["eigenvalue", "frequency rad/s", "damping", "time constant s", "participation"]]
     seen = set[int]()
     for k, value in enumerate(values):
         if k in seen:
             continue
         if value.imag != 0.0:
-            seen.update(j for j in range(k + 1, len(values)) if abs(values[j] - value.conjugate()) < 1e-9 * abs(value))
+            seen.update(k + 1 + np.flatnonzero(np.abs(values[k + 1 :] - value.conjugate()) < 1e-9 * abs(value)))
         size = abs(value)
         order = np.argsort(-parts[:, k])[:3]
         who = ", ".join(f"{model.states[i]} {100 * parts[i, k]:.0f}%" for i in order if parts[i, k] > 0.05)
