@@ -312,7 +312,9 @@ class Translator:
                 hint=f"write `{iterator.ident} in 1:n`, or `{iterator.ident} in 1:size(x, 1)`.",
             )
         scope = Locals(self.scope, self.report, dict(bound)) if bound else self.scope
-        values = Translator(scope, self.report).constant(iterator.range)
+        values = Translator(scope, self.report).value(iterator.range)
+        if values.variability <= PARAMETER:
+            values = self.fixed(values, iterator.range.span)
         if len(values.shape) != 1:
             raise fault(
                 "arrays/shape",
@@ -320,7 +322,8 @@ class Translator:
                 iterator.range.span,
                 hint=f"write `{iterator.ident} in 1:n`.",
             )
-        return [Value(values.type, (), (item,), CONSTANT, values.enum) for item in values.items]
+        kinds = [values.variability if isinstance(item, tuple) else CONSTANT for item in values.items]
+        return [Value(values.type, (), (i,), kind, values.enum) for i, kind in zip(values.items, kinds, strict=True)]
 
     def _call(self, e: ast.Call) -> Value:
         from bglang.elaborate.calls import call

@@ -12,6 +12,7 @@ from bglang.elaborate.experiment import read_experiment
 from bglang.elaborate.fields import laws_of
 from bglang.elaborate.objects import ArrayObject, ElementObject, Instance, Port
 from bglang.elaborate.ordering import in_dependency_order
+from bglang.elaborate.orders import split_orders
 from bglang.elaborate.output import Output, Places
 from bglang.elaborate.passive import settle_passive, write_displacements
 from bglang.elaborate.scopes import InstanceScope
@@ -60,7 +61,7 @@ def flatten(root: Instance, demand: Sequence[ast.Name]) -> ir.BondGraph:
             write_demanded(named, output)
     write_port_starts(ports, output)
     write_displacements(ports, output)
-    return ir.BondGraph(
+    graph = ir.BondGraph(
         name=root.definition.name,
         description=root.definition.node.description,
         elements=tuple(output.elements),
@@ -81,6 +82,7 @@ def flatten(root: Instance, demand: Sequence[ast.Name]) -> ir.BondGraph:
         inputs=tuple(output.inputs),
         outputs=tuple(output.outputs),
     )
+    return split_orders(graph)
 
 
 def flat_things(root: Instance) -> Iterator[Any]:

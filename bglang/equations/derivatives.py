@@ -5,6 +5,9 @@ from bglang.equations.draft import Draft, Key
 from bglang.equations.maker import Maker
 from bglang.source import Span
 
+HIGHEST = 6
+"""An equation that defines a rate by itself would ask for derivatives of ever higher order."""
+
 
 def define_derivatives(draft: Draft, maker: Maker) -> None:
     """Gives every key ("D", variable) that something uses its value.
@@ -17,6 +20,10 @@ def define_derivatives(draft: Draft, maker: Maker) -> None:
             continue
         assert isinstance(key, tuple)
         inner: Key = key[1]
+        if _order(key) > HIGHEST:
+            _report(draft, key, inner)
+            draft.values[key] = 0.0
+            continue
         leaf = draft.leaves.get(inner)
         if isinstance(inner, tuple) and inner[0] == "s":
             _report(
@@ -37,6 +44,13 @@ def define_derivatives(draft: Draft, maker: Maker) -> None:
         else:
             _report(draft, key, inner)
             draft.values[key] = 0.0
+
+
+def _order(key: Key) -> int:
+    order = 0
+    while isinstance(key, tuple) and key[0] == "D":
+        key, order = key[1], order + 1
+    return order
 
 
 def _report(draft: Draft, key: Key, inner: Key) -> None:

@@ -59,7 +59,28 @@ def _relation(element: Element, law: Law, report: Report) -> None:
                 )
             )
 
+    rates = [n for n in postorder(law.value) if n[0] == "der" and n[1][0] == "v" and n[1][1] in own]
+    if rates:
+        letter = own[rates[0][1][1]]
+        report.add(
+            error(
+                "laws/variable",
+                f"the law of `{element.name}` cannot use the rate of its own `{letter}`",
+                law.span,
+                reason=f"{_A[element.kind]} relates `{allowed[0]}` and `{allowed[1]}` themselves; with a rate it would "
+                "be two elements in one.",
+                hint=_RATES[letter],
+                component=element.name,
+            )
+        )
 
+
+_RATES = {
+    "f": "an effort that grows with the rate of the flow is that of an I on the same J1.",
+    "e": "a flow that grows with the rate of the effort is that of a C on the same J0.",
+    "q": "the rate of `q` is the flow: a loss beside the storage is an R of its own on the same junction.",
+    "p": "the rate of `p` is the effort: a loss beside the storage is an R of its own on the same junction.",
+}
 _A = {"C": "A C", "I": "An I", "R": "An R"}
 _WRONG = {
     ("C", "f"): "a loss beside the storage is an R of its own on the same junction.",
