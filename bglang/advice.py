@@ -112,6 +112,7 @@ ADVICE = {
     "parameter/range": Advice("", "choose a value between its `min` and `max`."),
     "parameter/value": Advice("", "check the values that it is made of."),
     "run/table": Advice("", 'give the table more points, or say `outside = "linear"`.'),
+    "run/no-value": Advice("", "limit its argument, or look at whether the model should come there at all."),
     "run/assert": Advice("The model itself says that this must not be.", "change the values that the condition reads."),
     "solve/no-solution": Advice("", "check the laws there: no values of these variables satisfy them all."),
     "syntax/argument": Advice("", "write plain values or `name = value`."),

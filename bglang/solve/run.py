@@ -17,6 +17,7 @@ from bglang.solve.consistent import Instant
 from bglang.solve.events import EventHandler, chattering
 from bglang.solve.happening import Happening
 from bglang.solve.initialise import initialise, starting_modes
+from bglang.solve.lost import values_lost
 from bglang.solve.model import Array
 from bglang.solve.modes import Modes
 from bglang.solve.polish import Polisher
@@ -24,7 +25,6 @@ from bglang.solve.problem import Problem
 from bglang.solve.recorder import Computed, Recorder
 from bglang.solve.smooth import SmoothRun
 from bglang.solve.stream import Stream
-from bglang.solve.tables import tables_left
 from bglang.solve.zeno import Chattering, PileUp, Watch
 
 PATIENCE = 0.2
@@ -236,7 +236,11 @@ class Run:
             rows, nodes = self.recorder.rows, self.recorder.nodes
             audit = self._audit()
             if self.system.tables:
+                from bglang.solve.tables import tables_left
+
                 self.warnings += tables_left(self.model, rows)
+            if complete:
+                self.warnings += values_lost(self.model, rows)
             result = Result(
                 self.system.name,
                 Computed(self.model, rows, nodes),
