@@ -10,9 +10,8 @@ from bglang.expr import Expr, leaves
 from bglang.expr.core import operands
 from bglang.expr.evaluate import Values, evaluate_array
 from bglang.expr.walk import postorder
-from bglang.results.result import MANY_COLUMNS
 from bglang.solve.explain import culprit, named_leaves, spell
-from bglang.solve.model import Model
+from bglang.solve.model import DENSE, Model
 from bglang.solve.recorder import Rows
 from bglang.source import NOWHERE
 
@@ -22,9 +21,10 @@ SHOWN = 5
 
 
 def values_lost(model: Model, rows: Rows) -> list[Diagnostic]:
-    """One warning for each operation that has no value, with the first variable that shows it."""
+    """One warning for each operation that has no value, with the first variable that shows it.  The outputs of large
+    models are not even looked at unless somebody asks for them."""
     system, found, known = model.system, list[Diagnostic](), set[int]()
-    if len(system.outputs) > MANY_COLUMNS or not rows.count:
+    if len(system.unknowns) > DENSE or not rows.count:
         return found
     at = Values(t=rows.t, y=rows.y.T, d=rows.d.T, p=model.p, z=rows.z.T, tables=model.tables)
     for name, value in _partial(system):
