@@ -13,13 +13,15 @@ from typing import Any
 from bglang.causality.result import Causality
 from bglang.diagnostics import Report, error
 from bglang.equations.draft import Attachment, Draft, Key
+from bglang.equations.forms_events import event_lines
 from bglang.equations.forms_laws import Direction, Named, law_directions, output_letter, prepare
 from bglang.equations.maker import keys_of
 from bglang.equations.names import CO, INPUT, STATE, is_integral
 from bglang.equations.order import components
 from bglang.equations.page import Grid, Line, Page, Section
 from bglang.equations.structure import add_structure
-from bglang.expr import Expr, neg, product, total
+from bglang.expr import Expr, map_leaves, neg, product, total
+from bglang.expr.gather import readable
 from bglang.expr.invert import linear_in
 from bglang.expr.text import text
 from bglang.graph.ir import BondGraph
@@ -52,6 +54,8 @@ class FieldForm:
     terminals: tuple[Terminal, ...]
     equations: tuple[tuple[Expr, Expr, str], ...]
     laws: tuple[Direction, ...]
+    signals: tuple[Line, ...]
+    events: tuple[str, ...]
     blocks: tuple[tuple[str, Grid], ...]
     show_matrices: bool
 
@@ -78,6 +82,8 @@ class FieldForm:
             "vectors": self.vectors(),
             "equations": [{"left": text(left), "right": text(right), "group": g} for left, right, g in self.equations],
             "laws": [law.to_dict() for law in self.laws],
+            "signals": [{"left": text(x.left), "right": text(x.right), "origin": x.origin} for x in self.signals],
+            "events": list(self.events),
         }
         if self.show_matrices:
             made["matrices"] = {
@@ -101,6 +107,10 @@ class FieldForm:
             if any(g == group for _, _, g in self.equations)
         ]
         sections.append(Section("Laws in their assigned direction", tuple(law.line() for law in self.laws)))
+        if self.signals:
+            sections.append(Section("Signals and displacements", self.signals))
+        if self.events:
+            sections.append(Section("Events", remarks=self.events))
         if self.show_matrices:
             sections.append(Section("Junction structure", grids=tuple(g for _, g in self.blocks)))
         return Page(f"{self.model}: field form", head, tuple(sections))
@@ -140,7 +150,39 @@ def field_form(graph: BondGraph, causality: Causality, report: Report, matrices:
         for b, column in enumerate(COLUMNS)
         if order[row] and order[column]
     )
-    return FieldForm(graph.name, tuple(terminals), tuple(equations), law_directions(graph, causality), blocks, matrices)
+    return FieldForm(
+        graph.name,
+        tuple(terminals),
+        tuple(equations),
+        law_directions(graph, causality),
+        _signals(graph, draft, named, solver, terminals),
+        event_lines(graph),
+        blocks,
+        matrices,
+    )
+
+
+def _signals(
+    graph: BondGraph, draft: Draft, named: Named, solver: "_Structure", terminals: list[Terminal]
+) -> tuple[Line, ...]:
+    """Equations beside the bonds; what they read of a bond is put in terms of what the fields give."""
+    givers: dict[Key, Terminal] = {t.give_key: t for t in terminals}
+    known = {text(side) for t in terminals for side in (t.takes, t.gives)}
+
+    def value(leaf: tuple[Any, ...]) -> Expr:
+        meant = draft.names.get(leaf[1]) if leaf[0] == "v" and leaf[1] not in known else None
+        key, sign = (meant[1], -1.0) if isinstance(meant, tuple) and meant[0] == "neg" else (meant, 1.0)
+        if not isinstance(key, tuple) or key[0] != "v" or not isinstance(key[1], int) or key[1] not in solver.known:
+            return leaf
+        combination = solver.combination(key[1])
+        return product([sign, total(
+            product([float(givers[k].give_sign), named(c), givers[k].gives]) for k, c in combination.items()
+        )])  # fmt: skip
+
+    return tuple(
+        Line(e.left, readable(map_leaves(e.right, value)), f"{e.component}, {e.span}" if e.component else str(e.span))
+        for e in graph.equations
+    )
 
 
 def _grid(

@@ -133,6 +133,20 @@ def test_junction_structure_of_dependent_storages() -> None:
     assert blocks["JS12"]["entries"] == [["x/y"]] and blocks["JS21"]["entries"] == [["-x/y"]]
 
 
+def test_the_field_form_holds_signals_and_displacements_too() -> None:
+    """What modulates or controls is part of the page, in terms of what the fields give; checked along a run."""
+    model = bglang.load(EXAMPLES / "double_pendulum.bg")
+    made = model.equations("field")
+    assert isinstance(made, FieldForm)
+    run = model.simulate(points=9, stop=0.4)
+    parameters = {q.name: q.value for q in model.parameters()}
+    assert [line.left for line in made.signals] == [("der", ("v", "w1.q")), ("der", ("v", "w2.q"))]
+    for line, flow in zip(made.signals, ("w1.f", "w2.f"), strict=True):
+        for k in range(9):
+            at = Values(variable=lambda n, k=k: run[n][k], parameter=parameters.__getitem__)
+            assert evaluate(line.right, at) == pytest.approx(run[flow][k], rel=1e-6, abs=1e-9)
+
+
 def test_coenergy_states() -> None:
     text = "model M\n J1 v; I m(I = 2); C s(C = 1/8); R d(R = 3); Se f(e = 5);\nbonds\n f -> v -> m, s, d;\nend M;"
     made = state(bglang.loads(text), states="coenergy")
