@@ -21,19 +21,26 @@ from bglang.results.values import Array
 from bglang.solve.consistent import Instant
 from bglang.solve.interpolation import Pieces, node_weights
 from bglang.solve.model import DENSE, Flags, Model
+from bglang.solve.promised import promised_energy
 
 BATCH = 512
 LOW, HIGH = 0.5 - np.sqrt(0.05), 0.5 + np.sqrt(0.05)
 """Inner nodes of Lobatto's rule on [0, 1], which is exact for polynomials of degree five."""
 PANELS, PER_PANEL = 1024, 8
 ROUNDING = 1e-12
+SEEN = 64
+"""So many instants tell how large efforts and flows are."""
+EXACT = 1e-6
+"""The part of what was turned over that a good balance may be off by; so is what the run's tolerance promises."""
+DOUBTFUL = 1e-8
+"""A balance that is off by more is looked at twice: it may be one of rounding errors."""
 
 
 class EnergyMeter:
     """Follows a run.  Feed it all nodes of the trajectory and all events."""
 
-    def __init__(self, model: Model):
-        self.model = model
+    def __init__(self, model: Model, tolerance: float):
+        self.model, self.tolerance = model, tolerance
         self.system: System = model.system
         count = len(self.system.audit)
         self._work = np.zeros(count)
@@ -56,11 +63,13 @@ class EnergyMeter:
         self._read: dict[str, list[int]] | None = None
         self._batch = max(4, min(BATCH, 2_000_000 // max(1, len(self.system.unknowns))))
         self._first: Instant | None = None
+        self._seen: list[Instant] = []
 
     # --- following --------------------------------------------------------------------------------------------------
 
     def begin(self, at: Instant) -> None:
         self._first = at
+        self._seen.append(at)
 
     def nodes(self, t: Array, y: Array, d: Array, z: Array, begins: bool) -> None:
         """Nodes of the present smooth piece; `begins`: it begins with them."""
@@ -68,6 +77,8 @@ class EnergyMeter:
             return
         modes = np.empty((len(t), len(z)))
         modes[:] = z
+        if len(self._seen) < SEEN:
+            self._seen.append(Instant(float(t[-1]), y[-1].copy(), d[-1].copy(), modes[-1]))
         if self._large:  # their powers are all that is kept of them
             self._nodes.append((t.copy(), self.model.node_powers(t, y, d, modes)))
         else:
@@ -212,6 +223,8 @@ class EnergyMeter:
         worst = int(np.argmax(gap))
         error = of["supplied"] + of["modulation"] + jumps - of["stored"] - of["dissipated"]
         scale = max(self._turnover / 2.0, abs(of["stored"]), abs(of["supplied"]), abs(of["dissipated"]))
+        if abs(error) > DOUBTFUL * scale:
+            scale = max(scale, promised_energy(self.model, [*self._seen, last], self.tolerance) / EXACT)
         names = (column(items, field) for field in ("element", "domain", "kind"))
         entries = tuple(map(EnergyEntry, *names, energy.tolist(), jump.tolist()))
         name = items[worst].element if gap[worst] > 0.0 else ""

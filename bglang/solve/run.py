@@ -110,7 +110,7 @@ class Run:
     def _open(self) -> None:
         n, nz = len(self.system.unknowns), len(self.modes.modes)
         self.recorder = Recorder(self.grid, n, nz, rates=True, events=self.problem.options.events, merge=self.merge)
-        self.meter = EnergyMeter(self.model) if self.problem.options.audit else None
+        self.meter = EnergyMeter(self.model, self.problem.tol) if self.problem.options.audit else None
         if self.meter is not None:
             self.recorder.consumers.append(self.meter.nodes)
         polisher = Polisher(self.model, self.problem.sizes(self.at.y))
