@@ -89,7 +89,7 @@ def run_tape(tape: Tape, table: Index, points: Points) -> list[Any]:
         elif op in offset:
             values.append(np.take(getattr(points, op), table[offset[op] + a[0]], axis=1))
         elif op in TABLES:
-            values.append(_look_up(op, values[a[0]], points.p, table[ny + np_ + nz + a[1]]))
+            values.append(look_up(op, values[a[0]], points.p, table[ny + np_ + nz + a[1]]))
         else:
             values.append(_OPERATIONS[op](*[values[x] for x in a]))
         for x in last[k]:
@@ -110,7 +110,7 @@ def _last_uses(tape: Tape) -> list[list[int]]:
     return last
 
 
-def _look_up(op: str, x: Any, p: Floats, bases: Index) -> Any:
+def look_up(op: str, x: Any, p: Floats, bases: Index) -> Any:
     """A table function; instances may have tables of their own."""
     different = np.unique(bases)
     if len(different) == 1:

@@ -74,7 +74,7 @@ class Kept:
         """The run as `solve.run` would have followed it."""
         run, problem = self._run, self._made.problem
         recorder = Recorder(self._made.grid, run.y.shape[1], 0, rates=True, events=False)
-        meter = EnergyMeter(self._model) if problem.options.audit else None
+        meter = EnergyMeter(self._model, problem.tol) if problem.options.audit else None
         first = Instant(problem.start, run.y[0], run.d[0], NOTHING)
         if meter is not None:
             recorder.consumers.append(meter.nodes)

@@ -235,7 +235,7 @@ class EnergyMeter:
 
 def imbalance(system: System, audit: Audit, tol: float) -> list[Diagnostic]:
     """The warning about a balance that is off by more than the tolerance explains."""
-    if audit.relative_error <= max(1e-6, 100.0 * tol):
+    if audit.relative_error <= max(EXACT, 100.0 * tol):
         return []
     from bglang.solve.explain import first_span
 

@@ -80,6 +80,9 @@ class Integrator:
         for slot in (at.Y, at.D, at.WEIGHT, at.BASE):
             memory.floats(slot, n)
         self._noise = memory.floats(at.NOISE, n)
+        rounding = memory.floats(at.ROUNDING, n)
+        if settings.rounding is not None:
+            rounding[:] = settings.rounding
         memory.floats(at.FY, 2 * len(model.indices))
         self._factors: tuple[LUTable, ...] = ()
         if settings.method in ("rk", "adams"):

@@ -8,7 +8,7 @@ import numpy as np
 
 from bglang.equations.system import System
 from bglang.expr.evaluate import Values
-from bglang.kernels.interpret import Points
+from bglang.kernels.interpret import Points, one_point
 from bglang.kernels.load import Kernels, NativeKernel, load
 from bglang.kernels.parameters import (
     complete_vector,
@@ -173,6 +173,19 @@ class NativeModel:
         return values, csc_matrix(
             (data, pattern.indices, pattern.indptr), shape=(pattern.rows, pattern.columns)
         ).tocsr()
+
+    def rounding(self, t: float, y: Array, d: Array, z: Array) -> Array:
+        """How far rounding inside the laws may move each equation, beside that of its terms with variables."""
+        from bglang.kernels.rounding import EPS, rounding
+
+        program, pattern = self.compiled.program, self._pattern
+        inside = rounding(program, program.kernels["residual"], one_point(t, y, d, self.whole, z))
+        data = np.abs(self._call("jacobian")(t, y, d, z)).reshape(2, pattern.nnz)
+        column = self._place % pattern.columns
+        terms = data[0] * np.abs(y)[column] + data[1] * np.abs(d)[column]
+        known = np.bincount(pattern.indices, terms, pattern.rows)
+        found = np.maximum(inside - EPS * known, 0.0)
+        return np.where(np.isfinite(found), found, 0.0)
 
     def residual_t(self, t: float, y: Array, d: Array, z: Array) -> Array:
         return self._call("residual_t")(t, y, d, z)

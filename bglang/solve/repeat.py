@@ -126,7 +126,7 @@ class Repeater:
         t, method, stats = self._problem.start, choice.method, Stats(choice.method, choice.reason)
         self._rows.clear()
         while True:
-            integrator = self._integrator(method)
+            integrator = self._integrator(method, Instant(t, y, d, NOTHING))
             integrator.again(t, y, d, p, nominal)
             status = integrator.advance(self._problem.stop)
             if status.outcome != "stiff":
@@ -150,10 +150,11 @@ class Repeater:
             t, y, d = t[last], y[last], d[last]
         return Trajectory(t, y, d, p, stats)
 
-    def _integrator(self, method: str) -> Integrator:
+    def _integrator(self, method: str, at: Instant) -> Integrator:
         found = self._integrators.get(method)
         if found is None or not found.dense:
-            settings = replace(integrator_settings(self._problem, method, self.grid, 0.0), every_step=self.every_step)
+            settings = integrator_settings(self._problem, method, self.grid, 0.0, at)
+            settings = replace(settings, every_step=self.every_step)
             found = make_integrator(self._model.addresses(), settings, self._sink)
             self._integrators[method] = found
         return found

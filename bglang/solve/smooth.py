@@ -47,13 +47,15 @@ def longest_step(problem: Problem, method: str) -> float:
     return (problem.stop - problem.start) * part
 
 
-def integrator_settings(problem: Problem, method: str, grid: Array, merge: float) -> Settings:
-    """How a problem wants to be integrated by one method, with rows on the grid and at every step."""
+def integrator_settings(problem: Problem, method: str, grid: Array, merge: float, at: Instant) -> Settings:
+    """How a problem wants to be integrated by one method from an instant on, with rows on the grid and every step."""
+    assert isinstance(problem.model, NativeModel)
     return Settings(
         method=method,  # type: ignore[arg-type]
         rtol=problem.tol,
         nominal=np.where(problem.nominal > 0.0, problem.nominal, np.nan),
         groups=_groups(problem),
+        rounding=problem.model.rounding(at.t, at.y, at.d, at.z),
         times=grid,
         every_step=True,
         max_step=longest_step(problem, method),
@@ -87,7 +89,7 @@ class SmoothRun:
         self.integrator = self._make(choice.method)
 
     def _make(self, method: str) -> Integrator:
-        settings = integrator_settings(self.problem, method, self.run_.grid, self.run_.merge)
+        settings = integrator_settings(self.problem, method, self.run_.grid, self.run_.merge, self.run_.at)
         return make_integrator(self.model.addresses(), settings, self.run_.sink, self.run_.progress)
 
     def sides(self, at: Instant) -> NDArray[np.int32]:

@@ -6,7 +6,7 @@ The rows must be dy/dt - f(t, y), so that f is the negative residual at dy/dt = 
 """
 
 from bglang.solve.native.control import count_rejection, failure, next_step, note_not_finite, note_worst, too_small
-from bglang.solve.native.explicit import first_step, look_at_terms, note_rounding, rate
+from bglang.solve.native.explicit import first_step, rate
 from bglang.solve.native.intrinsics import Reals, Table, jit, reals, shift
 from bglang.solve.native.layout import (
     ACCEPTED,
@@ -45,6 +45,7 @@ from bglang.solve.native.layout import (
     T,
     Y,
 )
+from bglang.solve.native.noise import look_at_terms, note_rounding
 from bglang.solve.native.weights import begin_sizes, doubt_resting, learn_sizes, note_sizes, set_weights, weighted_size
 
 MOST_ORDER, MOST_WAKINGS = 12, 5

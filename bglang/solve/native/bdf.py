@@ -18,8 +18,6 @@ from bglang.solve.native.intrinsics import Reals, Table, ints, jit, reals, resid
 from bglang.solve.native.iteration import (
     evaluate_jacobian,
     factor_real,
-    note_noise,
-    note_noise_ahead,
     note_singular,
     solve_real,
 )
@@ -70,6 +68,7 @@ from bglang.solve.native.layout import (
     T,
     Y,
 )
+from bglang.solve.native.noise import note_noise, note_noise_ahead
 from bglang.solve.native.weights import begin_sizes, doubt_resting, learn_sizes, note_sizes, set_weights, weighted_size
 
 EPS = 2.0**-52

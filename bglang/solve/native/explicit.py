@@ -1,12 +1,7 @@
 """What explicit methods share: the rate as a function of value and time, and a first step."""
 
-from bglang.solve.native.intrinsics import Reals, Table, ints, jacobian, jit, reals, residual
+from bglang.solve.native.intrinsics import Reals, Table, jit, reals, residual
 from bglang.solve.native.layout import (
-    FY,
-    INDICES,
-    INDPTR,
-    JACOBIANS,
-    NOISE,
     REALS,
     RESIDUALS,
     T_END,
@@ -18,7 +13,7 @@ from bglang.solve.native.layout import (
     T,
     Y,
 )
-from bglang.solve.native.weights import EPS, set_weights
+from bglang.solve.native.weights import set_weights
 
 
 @jit
@@ -44,34 +39,3 @@ def first_step(c: Table, rtol: float) -> None:
     for i in range(c[N]):
         size, speed = max(size, abs(y[i]) / weight[i]), max(speed, abs(d[i]) / weight[i])
     r[H] = min(1e-2 * max(size, 1.0) / max(speed, 1e-100), 1e-3 * (r[T_END] - r[T]))
-
-
-@jit
-def look_at_terms(c: Table) -> None:
-    """The Jacobian, which tells how large the terms are that a rate is summed up from."""
-    zeros = reals(c, W7)
-    for i in range(c[N]):
-        zeros[i] = 0.0
-    jacobian(c, reals(c, REALS)[T], reals(c, Y), zeros, reals(c, FY))
-    c[JACOBIANS] += 1
-
-
-@jit
-def note_rounding(c: Table, h: float) -> None:
-    """What rounding errors in the terms of the rates do in a step; no step can be more accurate than that.
-
-    Where terms cancel (by symmetry a variable stays at rest) a variable is nothing but rounding errors, and steps that
-    keep a part of these would have to be infinitely short."""
-    n, y, d, values, noise, total = c[N], reals(c, Y), reals(c, D), reals(c, FY), reals(c, NOISE), reals(c, W7)
-    indptr, indices = ints(c, INDPTR), ints(c, INDICES)
-    for i in range(n):
-        noise[i], total[i] = 0.0, d[i]
-    for j in range(n):
-        for k in range(indptr[j], indptr[j + 1]):
-            term = values[k] * y[j]
-            noise[indices[k]] += abs(term)
-            total[indices[k]] += term
-    for i in range(n):
-        noise[i] = EPS * h * (noise[i] + abs(total[i]))
-        if not noise[i] < 1e300:
-            noise[i] = 0.0

@@ -23,20 +23,21 @@ from bglang.solve.native.intrinsics import (
     table,
     types,
 )
-from bglang.solve.native.iteration import evaluate_jacobian, factor_real, note_noise, note_singular, solve_real
+from bglang.solve.native.iteration import evaluate_jacobian, factor_real, note_singular, solve_real
 from bglang.solve.native.layout import (
     GROW,
     IDA_ARRAY,
     IDA_STATUS,
+    LOCAL,
     MORE_MEMORY,
     REALS,
     REASON_NAN,
     RESIDUALS,
     ROOT_CALLS,
-    RTOL,
     WEIGHT,
     N,
 )
+from bglang.solve.native.noise import note_noise
 from bglang.solve.native.weights import begin_sizes, set_weights
 
 RECOVERABLE, FATAL = 1, -1
@@ -121,7 +122,7 @@ def ida_weights(y: Table, out: Table, c: Table) -> int:
     """SUNDIALS multiplies with reciprocals."""
     values, inverse, weight = _array(c, y), _array(c, out), reals(c, WEIGHT)
     begin_sizes(c, values)
-    set_weights(c, values, reals(c, REALS)[RTOL])
+    set_weights(c, values, reals(c, REALS)[LOCAL])
     for i in range(c[N]):
         inverse[i] = 1.0 / weight[i]
     return 0

@@ -32,24 +32,15 @@ from bglang.solve.native.layout import (
     MATRIX,
     MATRIX_COMPLEX,
     NNZ,
-    NOISE,
     PIVOT,
     PIVOT_COMPLEX,
-    REALS,
     REASON_NAN,
     REASON_SINGULAR,
-    RTOL,
-    SIZE,
     SPARSE,
-    W6,
-    W7,
     WORST_ROW,
     WORST_VARIABLE,
     N,
 )
-
-EPS = 2.0**-52
-LEFT = 0.05  # an iteration leaves errors of this part of the tolerance
 
 
 @jit
@@ -127,69 +118,6 @@ def note_singular(c: Table, code: int) -> int:
             c[WORST_VARIABLE], c[WORST_ROW] = -1, ints(c, INDICES)[k % c[NNZ]]
             return REASON_NAN
     return REASON_SINGULAR
-
-
-@jit
-def note_noise(c: Table, y: Reals, d: Reals) -> None:
-    """How far rounding errors in the terms of the equations may move each variable, with the real matrix just factored.
-
-    No step can be more accurate than that: weights do not go below it.  What the terms of an equation with variables
-    do not sum up to zero is a term without (a constant of the model)."""
-    n, nnz, values, noise, total = c[N], c[NNZ], reals(c, FY), reals(c, W6), reals(c, W7)
-    indptr, indices = ints(c, INDPTR), ints(c, INDICES)
-    for i in range(n):
-        noise[i], total[i] = 0.0, 0.0
-    for j in range(n):
-        for k in range(indptr[j], indptr[j + 1]):
-            term, rated = values[k] * y[j], values[nnz + k] * d[j]
-            noise[indices[k]] += abs(term) + abs(rated)
-            total[indices[k]] += term + rated
-    for i in range(n):
-        noise[i] = EPS * (noise[i] + abs(total[i]))
-    _spread_noise(c, noise, total)
-    _keep_noise(c, noise)
-
-
-@jit
-def _spread_noise(c: Table, noise: Reals, other: Reals) -> None:
-    """What an error of this size in each equation makes of the variables.  Nobody knows the signs of the errors: where
-    those of two equations cancel with one set of signs, they add up with another."""
-    for i in range(c[N]):
-        other[i] = noise[i] if i % 2 == 0 else -noise[i]
-    solve_real(c, other)
-    solve_real(c, noise)
-    for i in range(c[N]):
-        noise[i] = max(abs(noise[i]), abs(other[i]))
-
-
-@jit
-def note_noise_ahead(c: Table, y: Reals, step: Reals, rate: float) -> None:
-    """The same at the end of a step, whose rates are about `rate` times the step: there a variable that was at rest at
-    its begin shows what rounding does to it, and what the iteration left of the terms of its equation.  What such a
-    variable has gathered so far is noise as a whole."""
-    nnz, values, noise, size = c[NNZ], reals(c, FY), reals(c, W6), reals(c, SIZE)
-    indptr, indices = ints(c, INDPTR), ints(c, INDICES)
-    part = max(EPS, LEFT * reals(c, REALS)[RTOL])
-    for i in range(c[N]):
-        noise[i] = 0.0
-    for j in range(c[N]):
-        gathered = abs(y[j]) if size[j] == 0.0 else 0.0
-        for k in range(indptr[j], indptr[j + 1]):
-            terms = abs(values[k] * (y[j] + step[j])) + abs(values[nnz + k] * rate * step[j])
-            noise[indices[k]] += part * terms + abs(values[k]) * gathered
-    solve_real(c, noise)
-    _keep_noise(c, noise)
-
-
-@jit
-def _keep_noise(c: Table, found: Reals) -> None:
-    """A variable at rest has gathered the rounding of all steps so far: the largest counts."""
-    noise, size = reals(c, NOISE), reals(c, SIZE)
-    for i in range(c[N]):
-        now = abs(found[i])
-        if not now < 1e300:
-            now = 0.0
-        noise[i] = max(noise[i], now) if size[i] == 0.0 else now
 
 
 @jit

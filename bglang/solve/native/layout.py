@@ -36,6 +36,7 @@ GROUP_SIZE: Final = 25
 WOKEN: Final = 26  # how often a group at rest made a step be tried again
 WEIGHT: Final = 27
 NOISE: Final = 29  # what rounding errors of the residual alone may do to each variable
+ROUNDING: Final = 39  # how far rounding inside the laws of each equation may move it
 ORDER: Final = 28  # int32, differentiation index of a variable: 0 or 1, or 2, 3 for multipliers; address 0: all 1
 
 # Outputs: a grid of times and a buffer of rows that the caller empties.
@@ -154,6 +155,7 @@ ROOT_MERGE: Final = 16
 ROOT_INTERVAL: Final = 17
 WORST: Final = 18
 H_BEFORE: Final = 19
+LARGEST: Final = 21  # size of the largest variable so far
 LOCAL: Final = 20  # the tolerance for one step, of which the error weights are made
 METHOD_REALS: Final = 24  # the rest belongs to the method
 REALS_SIZE: Final = 128

@@ -27,8 +27,6 @@ from bglang.solve.native.iteration import (
     evaluate_jacobian,
     factor_complex,
     factor_real,
-    note_noise,
-    note_noise_ahead,
     note_singular,
     solve_complex,
     solve_real,
@@ -92,6 +90,7 @@ from bglang.solve.native.layout import (
     T,
     Y,
 )
+from bglang.solve.native.noise import note_noise, note_noise_ahead
 from bglang.solve.native.weights import (
     NOISE_MARGIN,
     begin_sizes,

@@ -17,7 +17,7 @@ from llvmlite import ir
 from scipy.integrate._ivp import dop853_coefficients as tableau
 
 from bglang.solve.native.control import count_rejection, failure, next_step, note_not_finite, note_worst, too_small
-from bglang.solve.native.explicit import first_step, look_at_terms, note_rounding, rate
+from bglang.solve.native.explicit import first_step, rate
 from bglang.solve.native.intrinsics import REAL, Reals, Table, intrinsic, jit, reals, root, shift
 from bglang.solve.native.layout import (
     ACCEPTED,
@@ -63,6 +63,7 @@ from bglang.solve.native.layout import (
     T,
     Y,
 )
+from bglang.solve.native.noise import look_at_terms, note_rounding
 from bglang.solve.native.weights import (
     begin_sizes,
     doubt_resting,

@@ -25,14 +25,16 @@ class Settings:
     independent second opinion, where scikit-sundae is installed.
     `nominal` holds the size of each variable where it is known, 0 or NaN where the size it shows shall be taken.
     `groups` numbers variables of one kind (unit): one at rest takes the size of the others; without it all are of one
-    kind.  `order` is 2 for multipliers of constraints (their error counts less), else 1.  Rows of output: at `times`,
-    or at every accepted step, or both.  `root_interval` bounds the time between two looks at the root functions, roots
-    closer than `root_merge` are one event."""
+    kind.  `rounding` says for each equation how far the arithmetic inside its laws may move it.  `order` is 2 for
+    multipliers of constraints (their error counts less), else 1.  Rows of output: at `times`, or at every accepted
+    step, or both.  `root_interval` bounds the time between two looks at the root functions, roots closer than
+    `root_merge` are one event."""
 
     method: Method = "radau"
     rtol: float = 1e-6
     nominal: npt.ArrayLike | None = None
     groups: npt.ArrayLike | None = None
+    rounding: npt.ArrayLike | None = None
     order: npt.ArrayLike | None = None
     times: npt.ArrayLike = ()
     every_step: bool = False

@@ -21,6 +21,8 @@ from bglang.solve.native.settings import Outcome, Statistics, Status
 POINTER, REAL, INDEX, INT, LONG = ctypes.c_void_p, ctypes.c_double, ctypes.c_int32, ctypes.c_int, ctypes.c_long
 PARTS = ("core", "nvecserial", "sunmatrixdense", "sunlinsoldense", "ida")
 NORMAL, ONE_STEP = 1, 2
+TOLERANCE_PART = 0.1
+"""Of the tolerance, for a local error: they add up, and results keep about the tolerance asked."""
 TSTOP, ROOT_FOUND, TOO_MUCH_WORK = 1, 2, -1
 FAILURES: dict[int, tuple[Outcome, str]] = {
     -3: ("step too small", "error"),
@@ -122,6 +124,7 @@ class IdaIntegrator(Integrator):
 
     def _load(self) -> None:
         assert self.settings.step is None, "IDA has no fixed step"
+        self._reals[at.LOCAL] = TOLERANCE_PART * self.settings.rtol
         self._module = module = load("ida")
         self._table[at.IDA_ARRAY] = _address("core", "N_VGetArrayPointer")
         self._objects = _Objects(self.y, self.d, self._memory.address, module)

@@ -11,6 +11,7 @@ from bglang.solve.native.layout import (
     GIVEN,
     GROUP,
     GROUP_SIZE,
+    LARGEST,
     NGROUPS,
     NOISE,
     REALS,
@@ -27,7 +28,9 @@ SMALLEST_PART = 1e-6
 NOISE_MARGIN = 20.0  # weights stay this far above what rounding errors do
 MOST_DOUBTS = 8
 NOTICEABLE = 1.05  # growth of a group before its members' weights are found anew
-TINY = 1e-30  # a group of variables that is smaller than this part of the largest variable counts as that large
+# A variable that is smaller than this part of the largest one rests, and a group counts as that large: less is what an
+# iteration leaves where zero is the solution (rounding errors of rounding errors), in whatever units.
+TINY = 1e-28
 
 
 @jit
@@ -48,6 +51,24 @@ def _find_groups(c: Table) -> None:
         else:
             largest[g] = max(largest[g], TINY * overall)
     _find_bases(c)
+
+
+@jit
+def _moves(c: Table, i: int, now: float) -> bool:
+    """Whether a variable that was at rest has a size, or is only shaken by rounding."""
+    r, noise = reals(c, REALS), reals(c, NOISE)
+    return NOISE_MARGIN * noise[i] < now < 1e300 and now > TINY * r[LARGEST]
+
+
+@jit
+def _note_largest(c: Table, y: Reals) -> None:
+    r, size = reals(c, REALS), reals(c, SIZE)
+    largest = r[LARGEST]
+    for i in range(c[N]):
+        now = max(abs(y[i]), size[i])
+        if largest < now < 1e300:
+            largest = now
+    r[LARGEST] = largest
 
 
 @jit
@@ -73,12 +94,13 @@ def note_sizes(c: Table, y: Reals) -> None:
     """Remember how large the variables have been.  Groups are looked at again when they have grown noticeably.
 
     What rounding does to a variable that rests (a mass held by dry friction) says nothing about its size."""
-    size, given, base, noise = reals(c, SIZE), ints(c, GIVEN), reals(c, BASE), reals(c, NOISE)
+    size, given, base = reals(c, SIZE), ints(c, GIVEN), reals(c, BASE)
     group, largest = ints(c, GROUP), reals(c, GROUP_SIZE)
     again = False
+    _note_largest(c, y)
     for i in range(c[N]):
         now = abs(y[i])
-        if now > size[i] and given[i] == 0 and now < 1e300 and (size[i] > 0.0 or now > NOISE_MARGIN * noise[i]):
+        if now > size[i] and given[i] == 0 and now < 1e300 and (size[i] > 0.0 or _moves(c, i, now)):
             again = again or size[i] == 0.0 or now > NOTICEABLE * largest[group[i]]
             size[i] = now
             base[i] = max(base[i], now)
@@ -91,12 +113,12 @@ def learn_sizes(c: Table, y: Reals, step: Reals, factor: float, err: Reals) -> b
     """Let resting variables show their size in a step that is tried; True if that woke a whole group.
 
     Only values that are larger than twice their estimated error and than what rounding may do count."""
-    size, group, largest, noise = reals(c, SIZE), ints(c, GROUP), reals(c, GROUP_SIZE), reals(c, NOISE)
+    size, group, largest = reals(c, SIZE), ints(c, GROUP), reals(c, GROUP_SIZE)
     woke = False
     for i in range(c[N]):
         if size[i] == 0.0:
             now = abs(y[i] + factor * step[i])
-            if 2.0 * abs(err[i]) <= now and NOISE_MARGIN * noise[i] < now < 1e300:
+            if 2.0 * abs(err[i]) <= now and _moves(c, i, now):
                 size[i] = now
                 woke = woke or largest[group[i]] == 0.0
     _find_groups(c)
@@ -119,7 +141,7 @@ def doubt_resting(c: Table, rtol: float, err: Reals) -> None:
     group, largest, weight = ints(c, GROUP), reals(c, GROUP_SIZE), reals(c, WEIGHT)
     doubtful = False
     for i in range(c[N]):
-        if largest[group[i]] == 0.0 and err[i] != 0.0:
+        if largest[group[i]] == 0.0 and _moves(c, i, abs(err[i])):
             doubtful = True
             weight[i] = 1e300 if c[DOUBTS] >= MOST_DOUBTS else rtol * abs(err[i])
     if doubtful:
