@@ -317,7 +317,11 @@ def default_coordinates(graph: BondGraph) -> list[str]:
     independent inertia; then those of all inertias that these do not determine.
 
     A model without any inertia moves in the dual way: 0-junctions and its compliances take these parts."""
-    return _defaults(graph, "I") or _defaults(graph, "C")
+    return _defaults(graph, "C" if not beside_storages(graph, "I") and _has(graph, "C") else "I")
+
+
+def _has(graph: BondGraph, kind: Storage) -> bool:
+    return any(port.kind == kind for e in graph.elements for port in e.ports)
 
 
 def _defaults(graph: BondGraph, kind: Storage) -> list[str]:

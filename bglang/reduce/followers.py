@@ -3,10 +3,14 @@
 from collections.abc import Sequence
 from typing import TypeAlias
 
+from bglang.causality.pivots import is_pivot
+from bglang.diagnostics import Diagnostic, SourceError
 from bglang.expr import Expr, map_leaves
 from bglang.graph.ir import BondGraph, Element, Equation, Port, Reinit, Start, WhenBranch
 from bglang.records import dataclass, replace
+from bglang.reduce.algebra import numbers
 from bglang.reduce.members import Member, describe
+from bglang.reduce.motion import disagreement
 from bglang.reduce.observe import written
 from bglang.reduce.starts import at_start, start_of
 from bglang.reduce.trace import Ring, Tracer
@@ -46,6 +50,7 @@ def consistent(tracer: Tracer, followers: list[Follower]) -> Starts:
     start value of the dependent one decides, or no formula is known.  None: the written start is to hold beside such
     equations, which others give way to."""
     made: Starts = {}
+    wrong, values = list[Diagnostic](), numbers(tracer.graph)
     loose = {m.state for f in followers if start_of(f.member) for m in f.ends if start_of(m) is None}
     for f in followers:
         given = {m.given: m.gives_for(_start_value(m)) for m in f.ends if m.element.kind != "field"}
@@ -56,6 +61,11 @@ def consistent(tracer: Tracer, followers: list[Follower]) -> Starts:
             made |= {m.state: None for m in f.ends if start_of(m) is not None and m.state not in made}
         else:
             made[f.member.state] = f.member.holds(at)
+            motion = [z for z in given.values() if z is not None]
+            found = disagreement(f.member, at, motion, [m.state for m in f.ends if start_of(m) is not None], values)
+            wrong += [found] if found is not None and not is_pivot(f.member.element) else []
+    if wrong:
+        raise SourceError(wrong)
     return made
 
 

@@ -106,25 +106,38 @@ def contradictions(field: StorageField, tracer: Tracer, values: dict[str, float]
         return wrong
     given = {m.given: z for m, z in zip(field.independent, motion, strict=True)}
     for d, member in enumerate(field.dependent):
-        start = start_of(member)
-        if start is None or member.content is None:
+        if start_of(member) is None or member.content is None:
             continue
         follows = map_leaves(field.follows(d, tracer), lambda leaf: given.get(leaf[-1], leaf))
-        held = at_start(tracer, member.holds(follows))
-        expected = None if held is None else value(held, values)
-        said = value(start.value, values)
-        if expected is None or said is None or abs(said - expected) <= 1e-6 * max(abs(said), abs(expected)):
-            continue
-        others = " and ".join(f"`{m.state}`" for m in written if m is not member)
-        wrong.append(
-            error(
-                "initial/contradiction",
-                f"the start of `{member.state}` contradicts the starts of {others}",
-                start.span,
-                label=f"{said:.6g} is given, {expected:.6g} follows",
-                reason=f"`{member.state}` is a dependent storage: its value follows from the others.",
-                hint=f"Leave this start out, or give {expected:.6g}.",
-                component=member.name,
-            )
-        )
+        others = [m.state for m in written if m is not member]
+        found = disagreement(member, at_start(tracer, follows), motion, others, values)
+        if found is not None:
+            wrong.append(found)
     return wrong
+
+
+def disagreement(
+    member: Member, follows: Expr | None, motion: Iterable[Expr], others: Sequence[str], values: dict[str, float]
+) -> Diagnostic | None:
+    """What is wrong with the written start of a storage that gives `follows` at the start; `motion` is what the others
+    give that it follows, `others` are their states."""
+    start = start_of(member)
+    if start is None or follows is None:
+        return None
+    said, expected = value(start.value, values), value(member.holds(follows), values)
+    if expected is None or said is None:
+        return None
+    # cos(pi/2) is not quite zero: beside what the storage would hold with a gain of one, that is nothing
+    whole = max((abs(value(member.holds(z), values) or 0.0) for z in motion), default=0.0)
+    if abs(said - expected) <= max(1e-6 * max(abs(said), abs(expected)), 1e-14 * whole):
+        return None
+    what = f"the starts of {' and '.join(f'`{name}`' for name in others)}" if others else "the model"
+    return error(
+        "initial/contradiction",
+        f"the start of `{member.state}` contradicts {what}",
+        start.span,
+        label=f"{said:.6g} is given, {expected:.6g} follows",
+        reason=f"`{member.state}` is a dependent storage: its value follows from the others.",
+        hint=f"Leave this start out, or give {expected:.6g}.",
+        component=member.name,
+    )

@@ -86,7 +86,9 @@ class LagrangeRun:
         parameters = {q.name for q in system.parameters if q.name}
         values = {name: value for name, value in numbers.items() if name in parameters}
         values |= self._starts(started, values)
-        return make_problem(system, replace(options, steady=False), values, self.compiled.model)
+        made = make_problem(system, replace(options, steady=False), values, self.compiled.model)
+        # the ordinary form has checked what the user wrote; these starts are all computed
+        return replace(made, written=(False,) * len(system.unknowns))
 
     def _starts(self, started: Started, parameters: Mapping[str, float]) -> dict[str, float]:
         """Every unknown of this form at the start, by name."""

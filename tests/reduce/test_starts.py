@@ -2,8 +2,10 @@
 
 import numpy as np
 import pytest
+from scipy.integrate import solve_ivp
 
 import bglang
+from bglang.diagnostics import SourceError
 from bglang.reduce.reduce import reduce_storages
 
 END = "  annotation(experiment(StopTime = 1, Tolerance = 1e-9));\nend M;\n"
@@ -84,3 +86,31 @@ def test_a_jump_carries_along_what_was_dependent(treatment: str) -> None:
     assert exact.events and exact["v1.f"].min() < -0.1
     result = model.simulate(points=21, dependent=treatment)
     assert np.abs(result["v1.f"] - exact["v1.f"])[1:].max() < 1e-6
+
+
+CROSSWISE = """model M
+  parameter Real l = 1.2, m = 2;
+  J1 w(q(start = pi/2)), x, y;
+  I wheel(I = 0.1, p(start = 0.13)), mx(I = m, p(start = MX)), my(I = m);
+  TF tx(m = l*cos(w.q)), ty(m = l*sin(w.q));
+  Se g(e = -m*9.81);
+bonds
+  w -> wheel;
+  w -> tx -> x -> mx;
+  w -> ty -> y -> my;
+  g -> y;
+"""
+
+
+@pytest.mark.parametrize("treatment", ["implicit", "reduce", "augment", "lambda"])
+def test_a_start_of_zero_agrees_with_what_rounding_leaves_of_it(treatment: str) -> None:
+    """l*cos(pi/2) is 7e-17; the rod swings as w'' = -m*g*l*sin(w)/(J + m*l^2)."""
+    result = bglang.loads(CROSSWISE.replace("MX", "0") + END).simulate(dependent=treatment, points=21)
+
+    def slope(_: float, y: np.ndarray) -> list[float]:
+        return [y[1], -2 * 9.81 * 1.2 * np.sin(y[0]) / (0.1 + 2 * 1.2**2)]
+
+    exact = solve_ivp(slope, (0, 1), [np.pi / 2, 1.3], t_eval=result.time, rtol=1e-11, atol=1e-12, method="DOP853").y
+    assert np.abs(result["w.q"] - exact[0]).max() < (1e-5 if treatment == "augment" else 1e-7)
+    with pytest.raises(SourceError, match=r"the start of `mx\.p` contradicts"):
+        bglang.loads(CROSSWISE.replace("MX", "0.001") + END).simulate(dependent=treatment)
