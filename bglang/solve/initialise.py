@@ -11,7 +11,7 @@ from bglang.solve.consistent import Consistency, Instant
 from bglang.solve.explain import first_span, labels, listed, not_finite, those_of, worst_rows
 from bglang.solve.initial_problem import InitialProblem
 from bglang.solve.model import Array
-from bglang.solve.modes import Modes
+from bglang.solve.modes import STICK, Modes
 from bglang.solve.newton import Outcome, homotopy, newton
 from bglang.solve.problem import Problem
 from bglang.solve.settle import Trial, settle
@@ -22,6 +22,9 @@ CONTRADICTION = 1e-6
 
 ROUNDING = 1e-14
 """... and by this part of the terms that they follow from: these were computed."""
+
+NOTHING = 1e-13
+"""A flow is at rest when it is no larger than what this part of the sizes of unknowns makes of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +86,7 @@ def _consistent(problem: Problem, plan: Plan, modes: Modes, z: Array) -> tuple[P
         if at is None:
             return None
         scale = problem.sizes(at.y)
-        wrong = modes.contradicted(trial_problem.model, at, modes.margin(trial_problem.model, at, scale, 1e-13))
+        wrong = modes.contradicted(trial_problem.model, at, modes.margin(trial_problem.model, at, scale, NOTHING))
         found[z.tobytes()] = trial_problem
         guess[:] = at.y
         moved = float(np.max(np.abs(at.y - problem.starts)[storages] / scale[storages], initial=0.0))
@@ -92,6 +95,8 @@ def _consistent(problem: Problem, plan: Plan, modes: Modes, z: Array) -> tuple[P
         return trial
 
     storages = np.array([kind != "algebraic" for kind in column(problem.system.unknowns, "kind")], dtype=bool)
+    if any(mode.kind == "coulomb" for mode in modes.modes):
+        z = _at_rest(modes, problem, attempt(z), z)
     trial, touched = settle(attempt, z, modes)
     contradiction = None
     if trial is None:
@@ -100,6 +105,19 @@ def _consistent(problem: Problem, plan: Plan, modes: Modes, z: Array) -> tuple[P
             raise contradiction
         trial = solved[0]
     return found[trial.z.tobytes()], Instant(problem.start, trial.y, trial.d, trial.z), contradiction
+
+
+def _at_rest(modes: Modes, problem: Problem, trial: Trial | None, z: Array) -> Array:
+    """Frictions whose flow comes out as zero up to rounding stick to begin with: its sign says nothing."""
+    if trial is None:
+        return z
+    at, z = Instant(problem.start, trial.y, trial.d, trial.z), z.copy()
+    margin = modes.margin(problem.model, at, problem.sizes(at.y), NOTHING)
+    g = problem.model.roots(at.t, at.y, at.d, at.z)
+    for k, mode in enumerate(modes.modes):
+        if mode.kind == "coulomb" and z[k] != STICK and abs(g[modes.first[k]]) <= margin[modes.first[k]]:
+            z[k] = STICK
+    return z
 
 
 def _solve(

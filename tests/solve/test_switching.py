@@ -292,3 +292,14 @@ def test_an_ideal_diode_charges_an_empty_capacitor_at_the_start(law: str) -> Non
 def test_a_written_start_that_an_ideal_diode_cannot_keep_is_an_error() -> None:
     with pytest.raises(bglang.SourceError, match=r"With the starts of `c\.q`"):
         bglang.loads(DIODE_ONTO_C.format(law="min(f, -e)", start=", q(start=1)")).simulate(stop=2)
+
+
+def test_friction_whose_flow_starts_as_rounding_sticks() -> None:
+    result = bglang.loads(
+        """model M J1 a, b, rel; J0 j; I m1(I=1, p(start=0.1+0.2)), m2(I=1, p(start=0.3)); R c(e=coulomb(f, 1));
+        Se s(e=1); bonds s -> a -> m1; a -> j -> b -> m2; j -> rel -> c; end M;"""
+    ).simulate(stop=1)
+    assert [e.old or e.new for e in result.modes] == ["sticks"]
+    assert not result.events
+    assert np.abs(result["a.f"] - (0.3 + np.asarray(result.time) / 2)).max() < 1e-9
+    assert np.abs(result["c.e"] - 0.5).max() < 1e-9
