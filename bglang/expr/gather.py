@@ -137,7 +137,7 @@ def _candidates(terms: Sequence[Term]) -> Iterable[tuple[int, Monomial, float, l
                 members = [k for k, (m, c) in enumerate(terms)
                            if _shared(m, shared) == shared and (scale == 1.0 or abs(c) == scale)]  # fmt: skip
                 saved = (len(members) - 1) * (_length(shared, scale) + 1) - BRACKETS
-                if saved > 0 or (saved == 0 and all(a[0] == "p" for a, _ in shared if isinstance(a, tuple))):
+                if saved > 0 or (saved >= -1 and all(isinstance(a, tuple) and a[0] == "p" for a, _ in shared)):
                     yield saved, shared, scale, members
 
 

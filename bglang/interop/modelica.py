@@ -7,10 +7,9 @@ import re
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from bglang.equations.explicit import residual_sides
 from bglang.equations.readable import named
 from bglang.equations.system import Assertion, Assign, Mode, Reinit, Terminate, WhenBranch
-from bglang.expr import Expr
+from bglang.expr import Expr, call
 from bglang.expr.tidy import tidy
 from bglang.expr.walk import leaf_set, postorder, rebuild, rewrite
 from bglang.graph.ir import BondGraph, Variable
@@ -148,7 +147,7 @@ class ModelicaWriter:
         return self.spelling.expression(self._plain(e), boolean=boolean)
 
     def _equation(self, residual: Expr) -> str:
-        left, right = residual_sides(residual)
+        left, right = _sides(residual)
         boolean = isinstance(left, tuple) and left[0] == "y" and self.system.unknowns[left[1]].name in self.booleans
         if boolean and isinstance(right, tuple):  # what reads itself has a memory
             right = rewrite(right, lambda leaf: ("pre", leaf) if leaf == left else leaf)
@@ -312,3 +311,10 @@ class ModelicaWriter:
 
 def rewrite_modes(e: Expr, leaf: Any) -> Expr:
     return rewrite(e, leaf) if isinstance(e, tuple) else e
+
+
+def _sides(residual: Expr) -> tuple[Expr, Expr]:
+    """An equation for the eye: what stands alone goes to the left."""
+    if isinstance(residual, tuple) and residual[0] == "-":
+        return residual[1], residual[2]
+    return 0.0, call("neg", residual) if isinstance(residual, tuple) and residual[0] == "neg" else residual
