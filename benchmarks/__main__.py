@@ -44,13 +44,17 @@ def main() -> int:
         for name in names:
             tables.append(measure_case(CASES[name](), here, options.repeat, bench, not options.no_phases))
             print("\n".join(text_of(tables[-1])), flush=True)
-    verdict = targets(tables)
-    print("\n".join(verdict))
-    RESULTS.mkdir(exist_ok=True)
-    lines = [*absent, *(line for table in tables for line in text_of(table)), *verdict]
-    (RESULTS / "latest.md").write_text("\n".join(lines) + "\n")
+            keep(absent, tables)
+    print("\n".join(targets(tables)))
     plot(tables, RESULTS / "latest.svg")
     return 0
+
+
+def keep(absent: list[str], tables: list[Table]) -> None:
+    """What was measured so far: a complete run takes long, and may be stopped."""
+    RESULTS.mkdir(exist_ok=True)
+    lines = [*absent, *(line for table in tables for line in text_of(table)), *targets(tables)]
+    (RESULTS / "latest.md").write_text("\n".join(lines) + "\n")
 
 
 if __name__ == "__main__":

@@ -26,6 +26,8 @@ from bglang.store import Store, content_key, default_store
 Emitter: TypeAlias = Literal["llvm", "numba"]
 NATIVE = ("residual", "jacobian", "roots")
 """The kernels that integrators call; the others are interpreted unless someone asks for their address."""
+FEW, CUTS = 64, 64
+"""Kernels for so few results are kept, and so many of them."""
 
 _SIGNATURE = ctypes.CFUNCTYPE(None, ctypes.c_double, *[ctypes.c_void_p] * 7)
 _loaded: WeakValueDictionary[str, Native] = WeakValueDictionary()
@@ -84,6 +86,7 @@ class Kernels:
     def __init__(self, program: Program, emitter: Emitter, store: Store) -> None:
         self.program, self.emitter, self._store = program, emitter, store
         self._native: dict[str, NativeKernel] = {}
+        self._cuts: dict[tuple[str, tuple[int, ...]], Kernel] = {}
         self.compiled = 0
         """How many codes had to be compiled because the store did not have them."""
         self._add(NATIVE)
@@ -104,7 +107,19 @@ class Kernels:
     def many(self, name: str, points: Points, chosen: Sequence[int] | Index | None = None) -> Floats:
         """A kernel in many points, one row each; `chosen` are the results wanted, in this order."""
         kernel = self.program.kernels[name]
-        return run_kernel(self.program, kernel if chosen is None else restrict(self.program, kernel, chosen), points)
+        return run_kernel(self.program, kernel if chosen is None else self._cut(name, chosen), points)
+
+    def _cut(self, name: str, chosen: Sequence[int] | Index) -> Kernel:
+        """A kernel for some of its results; who looks at the same few again finds it made."""
+        if len(chosen) > FEW:
+            return restrict(self.program, self.program.kernels[name], chosen)
+        key = name, tuple(map(int, chosen))
+        found = self._cuts.get(key)
+        if found is None:
+            if len(self._cuts) >= CUTS:
+                self._cuts.clear()
+            found = self._cuts[key] = restrict(self.program, self.program.kernels[name], chosen)
+        return found
 
     @property
     def pattern(self) -> Pattern:

@@ -8,7 +8,7 @@ that is still the same, so a changed library, or a new file that would now be fo
 import hashlib
 import json
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
 
@@ -28,15 +28,18 @@ def request_key(main: str, text: str, model: str | None, settings: Mapping[str, 
 @cache
 def own_version() -> str:
     """The version of bglang and the state of its files: another bglang compiles models anew."""
-    root = Path(bglang.__file__).parent
-    found = [bglang.__version__]
-    for folder, inner, names in os.walk(root):
-        inner[:] = sorted(name for name in inner if name != "__pycache__")
-        for name in sorted(names):
+    return "\n".join([bglang.__version__, *sorted(_own_files(os.path.dirname(bglang.__file__), ""))])
+
+
+def _own_files(folder: str, below: str) -> Iterator[str]:
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            name = entry.name
             if name.endswith((".py", ".lark")):
-                status = os.stat(os.path.join(folder, name))
-                found.append(f"{folder[len(str(root)) :]}/{name} {status.st_size} {status.st_mtime_ns}")
-    return "\n".join(found)
+                status = entry.stat()
+                yield f"{below}/{name} {status.st_size} {status.st_mtime_ns}"
+            elif "." not in name and name != "__pycache__" and entry.is_dir():
+                yield from _own_files(entry.path, f"{below}/{name}")
 
 
 def remember(store: Store, key: str, stored: Stored, files: Iterable[Path], folders: Iterable[Path] = ()) -> bool:

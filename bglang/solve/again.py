@@ -20,7 +20,7 @@ from bglang.solve.audit import EnergyMeter, imbalance
 from bglang.solve.consistent import Instant
 from bglang.solve.native_model import Compiled, NativeModel
 from bglang.solve.problem import Problem
-from bglang.solve.recorder import Computed, Recorder
+from bglang.solve.recorder import Computed, Consumer, Recorder
 from bglang.solve.repeat import Repeater, Trajectory, repeatable
 
 NOTHING = np.zeros(0)
@@ -69,34 +69,34 @@ class Kept:
     def _model(self) -> NativeModel:
         return NativeModel(self._made.compiled, self._run.p[: self._made.compiled.program.parameters])
 
-    @cached_property
-    def _followed(self) -> tuple[Computed, EnergyMeter | None, Instant]:
+    def _follow(self, consumers: Sequence[Consumer] = ()) -> Recorder:
         """The run as `solve.run` would have followed it."""
-        run, problem = self._run, self._made.problem
+        run = self._run
         recorder = Recorder(self._made.grid, run.y.shape[1], 0, rates=True, events=False)
-        meter = EnergyMeter(self._model, problem.tol) if problem.options.audit else None
-        first = Instant(problem.start, run.y[0], run.d[0], NOTHING)
-        if meter is not None:
-            recorder.consumers.append(meter.nodes)
-            meter.begin(first)
-        recorder.begin(first)
+        recorder.consumers += consumers
+        recorder.begin(self._end(0))
         recorder.sink(run.t, run.y, run.d)
-        last = Instant(float(run.t[-1]), run.y[-1], run.d[-1], NOTHING)
-        recorder.end(last)
-        return Computed(self._model, recorder.rows, recorder.nodes), meter, last
+        recorder.end(self._end(-1))
+        return recorder
 
-    @property
+    def _end(self, at: int) -> Instant:
+        return Instant(float(self._run.t[at]), self._run.y[at], self._run.d[at], NOTHING)
+
+    @cached_property
     def _computed(self) -> Computed:
-        return self._followed[0]
+        recorder = self._follow()
+        return Computed(self._model, recorder.rows, recorder.nodes)
 
     def judged(self) -> tuple[Audit | None, tuple[Diagnostic, ...]]:
         """The energy audit, and what it warns of."""
-        _, meter, last = self._followed
-        system, tol = self._made.problem.system, self._made.problem.tol
-        if meter is None or not system.audit:
+        problem = self._made.problem
+        if not problem.options.audit or not problem.system.audit:
             return None, ()
-        audit = meter.audit(last)
-        return audit, tuple(imbalance(system, audit, tol))
+        meter = EnergyMeter(self._model, problem.tol)
+        meter.begin(self._end(0))
+        self._follow([meter.nodes])
+        audit = meter.audit(self._end(-1))
+        return audit, tuple(imbalance(problem.system, audit, problem.tol))
 
     @property
     def time(self) -> Array:

@@ -10,7 +10,6 @@ from bglang.equations.system import column
 from bglang.results.record import Stats
 from bglang.solve.consistent import Instant
 from bglang.solve.events import NEAR
-from bglang.solve.failure import explain_failure
 from bglang.solve.integrators import Integrator, Settings, Statistics, Status, make_integrator
 from bglang.solve.method import choose
 from bglang.solve.model import Array
@@ -228,6 +227,8 @@ class SmoothRun:
         self.integrator.start(left.t, left.y, left.d, self.model.whole, left.z, self.sides(left))
 
     def _failed(self, status: Status, left: Instant) -> SimulationError:
+        from bglang.solve.failure import explain_failure
+
         return explain_failure(self.problem, self.modes, status, left)
 
     def _count(self) -> None:
