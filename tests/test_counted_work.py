@@ -118,3 +118,32 @@ def test_outputs_are_lowered_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     assert result["s[7].r.power"][-1] > 0.0
     assert isinstance(model._memory, Memory) and model._memory.keeps
     assert len(calls) == 1
+
+
+def test_one_more_variation_makes_nothing_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Twenty runs with other values: one integrator, one kernel cut out for the variable that is read, and nothing of
+    what begins a run alone."""
+    from bglang.kernels import load as kernels
+    from bglang.solve import repeat, run
+
+    model, calls = bglang.loads(CASES["variations"]().bg), list[str]()
+
+    def counted(module: object, name: str) -> None:
+        original = getattr(module, name)
+        monkeypatch.setattr(module, name, lambda *given: calls.append(name) or original(*given))
+
+    for module, name in ((repeat, "make_integrator"), (kernels, "restrict"), (run, "simulate")):
+        counted(module, name)
+    ends = [model.simulate(stop=1, points=2, R=0.5 + 0.1 * k)["v[7].e"][-1] for k in range(20)]
+    assert ends == sorted(ends, reverse=True) and len(set(ends)) == 20
+    assert {name: calls.count(name) for name in set(calls)} == {"simulate": 1, "make_integrator": 1, "restrict": 1}
+
+
+@pytest.mark.parametrize(("text", "most"), [("ARRAYS", 900), ("MACROS", 930), ("MODELS", 1_200)])
+def test_memory_of_a_flat_graph(text: str, most: int) -> None:
+    """Bytes that stay for each node of a long ladder, its bonds included."""
+    from benchmarks import bench_elaborate
+
+    template = getattr(bench_elaborate, text)
+    bench_elaborate.seconds(template.format(n=10))
+    assert bench_elaborate.kept(template.format(n=1_000)) <= most
