@@ -97,7 +97,8 @@ def _reduce(options: argparse.Namespace) -> int:
     for merger in made.mergers:
         print(merger.text, file=sys.stderr)
     if not made.mergers:
-        print("nothing was merged" if made.refusals else "no dependent storage was found", file=sys.stderr)
+        declined = isinstance(choose, Asking) and choose.asked
+        print("nothing was merged" if made.refusals or declined else "no dependent storage was found", file=sys.stderr)
     if not options.dry_run:
         _write(write_source(made.graph, f"Reduced from {model.graph.name}.", made.mergers), options.output)
     return GOOD
@@ -120,8 +121,10 @@ class Asking:
 
     def __init__(self, read: Callable[[str], str], say: Callable[[str], None]):
         self.read, self.say = read, say
+        self.asked = False
 
     def __call__(self, proposal: Proposal) -> Choice:
+        self.asked = True
         for path in proposal.paths:
             self.say(f"The path contains these elements:  {'  '.join(path)}")
         for gain in proposal.gains:
@@ -132,6 +135,8 @@ class Asking:
         kept = self.ask("Which element stays", (*proposal.choices, "none"), proposal.choices[0])
         if kept == "none":
             return Choice(skip=True)
+        if proposal.kind == "constant":  # unequal starts leave one way to write it
+            return Choice(kept)
         form = self.ask(f"How is the law of {kept} written", ("parameter", "law"), proposal.form)
         return Choice(kept, "law" if form == "law" else "parameter")
 

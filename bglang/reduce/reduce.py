@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from bglang.causality.assign import assign_causality
 from bglang.causality.result import Causality
 from bglang.diagnostics import SourceError, UsageError
-from bglang.expr import Expr
+from bglang.expr import Expr, product, total
 from bglang.expr.text import text
 from bglang.graph.ir import BondGraph
 from bglang.records import dataclass
@@ -22,7 +22,7 @@ from bglang.reduce.path import Form, equivalent, merge_path, own_form
 from bglang.reduce.pivots import with_useful_pivots
 from bglang.reduce.refusals import Refusal, refuse
 from bglang.reduce.trace import Tracer
-from bglang.reduce.zero import find_constants, merge_constant
+from bglang.reduce.zero import Constant, find_constants, merge_constant
 from bglang.suggest import did_you_mean
 
 
@@ -132,7 +132,7 @@ def _round(
             raise SourceError(wrong)
         mergers.append(_merge(edit, tracer, field, choice.form or form))
     if not mergers:
-        mergers = _constants(tracer.graph, causality, tracer, edit, wanted)
+        mergers = _constants(causality, tracer, edit, _Asked(wanted, choose, decided))
         if not mergers:
             return refusals, [], None
     edit.remove_pivots()
@@ -237,12 +237,45 @@ def _list(names: Sequence[str]) -> str:
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
-def _constants(
-    graph: BondGraph, causality: Causality, tracer: Tracer, edit: Edit, wanted: Sequence[str]
-) -> list[Merger]:
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """Who decides, and what is decided already; `wanted` grows by what shall stay."""
+
+    wanted: list[str]
+    choose: Choose
+    decided: dict[frozenset[str], Choice]
+
+
+def _constants(causality: Causality, tracer: Tracer, edit: Edit, asked: _Asked) -> list[Merger]:
     """Storages that differ by a constant for ever: one state less for each."""
     made = list[Merger]()
-    for constant in find_constants(graph, causality, tracer, wanted):
+    for constant in _decided(causality, tracer, asked):
         kept, words = merge_constant(edit, tracer, constant)
         made.append(Merger(kept, (constant.gone.name,), words, shared=True))
     return made
+
+
+def _decided(causality: Causality, tracer: Tracer, asked: _Asked) -> list[Constant]:
+    """Those that shall be merged; the other one of a pair may be wanted to stay."""
+    while True:
+        found = list[Constant]()
+        for constant in find_constants(tracer.graph, causality, tracer, asked.wanted):
+            names = (*(m.name for m in constant.kept), constant.gone.name)
+            key = frozenset(names)
+            if key not in asked.decided:
+                choice = asked.decided[key] = asked.choose(_bound(constant, names))
+                if choice.keep == constant.gone.name:
+                    asked.wanted.insert(0, choice.keep)
+                    break
+            if not asked.decided[key].skip:
+                found.append(constant)
+        else:
+            return found
+
+
+def _bound(constant: Constant, names: tuple[str, ...]) -> Proposal:
+    parts = (product([g, ("v", m.state)]) for g, m in zip(constant.gains, constant.kept, strict=True))
+    bound = f"{constant.gone.state} = {text(total(parts))} + constant"
+    single = len(constant.kept) == 1
+    result = "a law of both" if single else f"a field of {len(constant.kept)} ports"
+    return Proposal("constant", names, (), (bound,), result, names if single else (), "law")

@@ -215,6 +215,7 @@ def _turned(constant: Constant, wanted: Sequence[str]) -> Iterator[Constant]:
     is bonded to it."""
     if len(constant.kept) == 1:
         yield constant
+        yield Constant(constant.kept[0], (constant.gone,), (quotient(1.0, constant.gains[0]),))
         return
     made = [constant]
     for m, g in zip(constant.kept, constant.gains, strict=True):

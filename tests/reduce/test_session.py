@@ -57,6 +57,15 @@ def test_a_field_can_be_left_alone() -> None:
     assert len(done) == 1
 
 
+def test_of_two_bound_storages_the_user_chooses_the_one_that_stays() -> None:
+    transcript, done = asked("zero_eigenvalue", "s3", "s2")
+    assert "s2.q = s1.q + constant" in transcript
+    assert "`s3` is none of the choices: s1, s2 or none." in transcript
+    assert len(done) == 1 and done[0].startswith("s1 merged into s2")
+    _, done = asked("zero_eigenvalue", "none")
+    assert done == ()
+
+
 def test_reduce_writes_a_formatted_file_that_runs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = tmp_path / "reduced.bg"
     assert main(["reduce", str(EXAMPLES / "lever.bg"), "-o", str(out)]) == 0
