@@ -78,16 +78,19 @@ def _add_discrete(draft: Draft, maker: Maker, variable: Variable) -> None:
 
 
 def _choose_states(graph: BondGraph, equations: Sequence[ir.Equation], assigned: set[str]) -> set[str]:
-    """The variables under `der`, except those that the equations determine themselves."""
+    """The variables under `der`, except those that the equations determine themselves: of several that would do, one
+    without a written start, and the last declared, gives way."""
     variables = {v.name for v in graph.variables if v.type != "String" and v.name not in assigned}
     continuous = {v.name for v in graph.variables if v.kind != "discrete"} & variables
     sides = [e for equation in equations for e in (equation.left, equation.right)]
     sides += [law.value for element in graph.elements for law in element.laws]
     candidates = {name for e in sides for name in _under_der(e) if name in continuous}
+    places = {v.name: (v.start is not None and v.start.written, -k) for k, v in enumerate(graph.variables)}
     while candidates:
         names = [name for name in sorted(variables) if name not in candidates]
         keys: list[Any] = [*names, *(("der", name) for name in sorted(candidates))]
-        columns = {key: k for k, key in enumerate([*keys, *sorted(candidates)])}
+        yielding = sorted(candidates, key=places.__getitem__)
+        columns = {key: k for k, key in enumerate([*keys, *yielding])}
         rows = [_raw_incidence((e.left, e.right), columns) for e in equations]
         found = match([[c for c in row if c < len(keys)] for row in rows], len(keys))
         determined = set[str]()
@@ -95,7 +98,7 @@ def _choose_states(graph: BondGraph, equations: Sequence[ir.Equation], assigned:
             part, _ = overdetermined([[c for c in row if c < len(keys)] for row in rows], found, root)
             inside = {c for r in part for c in rows[r] if c >= len(keys)}
             if inside:
-                determined.add(sorted(candidates)[min(inside) - len(keys)])
+                determined.add(yielding[min(inside) - len(keys)])
         if not determined:
             break
         candidates -= determined

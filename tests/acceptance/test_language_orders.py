@@ -76,3 +76,11 @@ def test_loops_through_the_members_of_a_vector() -> None:
     t = r.time
     for name, expected in {"a": t**2 + 4, "b[1]": t**2, "c": 25 + 0 * t, "d": 7 * t, "e[2]": t}.items():
         close(r[name], expected)
+
+
+@pytest.mark.parametrize("starts", ["x(start = 1), y", "y, x(start = 1)", "x, y(start = 2)", "y(start = 2), x"])
+def test_of_two_states_that_an_equation_ties_the_one_without_a_start_gives_way(starts: str) -> None:
+    """The first by the alphabet did."""
+    r = simulate(f"model M Real {starts}; equation der(x) + der(y) = -x; y = 2*x; end M;", stop=2.0)
+    close(r["x"], np.exp(-r.time / 3))
+    close(r["y"], 2 * np.exp(-r.time / 3))
