@@ -2,7 +2,7 @@
 
 Reference values are those published with the Test Set for IVP Solvers (Mazzia, Magherini: release 2.4, University of
 Bari) for Robertson, HIRES, Van der Pol, the oregonator, the transistor amplifier and the ring modulator.
-The pendulum has a closed form."""
+The pendulum has a closed form.  Whole curves with computed references are in `test_accuracy.py`."""
 
 from pathlib import Path
 
