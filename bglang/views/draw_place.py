@@ -98,6 +98,7 @@ def _place_part(
     elif len(core) > 1:
         for k, (x, y) in zip(core, net_places(core, inner, radius), strict=True):
             items[k].x, items[k].y = float(x), float(y)
+    _turn(items, core, inner, outward)
     _mirror(items, core, outward)
     for k in core:
         taken = [math.atan2(items[j].y - items[k].y, items[j].x - items[k].x) for j in inner[k]]
@@ -166,6 +167,26 @@ def _columns(half: list[float], columns: list[int]) -> list[float]:
     for left, right in pairwise(widest):
         middle.append(middle[-1] + left + BOND + right)
     return middle
+
+
+def _turn(items: list[Item], core: list[int], inner: dict[int, list[int]], outward: Outward) -> None:
+    """A quarter turn where bonds that leave the frame would otherwise run through its own members: what hangs on a
+    node between two neighbours outside hangs below it."""
+
+    def hidden(turned: bool) -> float:
+        found = 0.0
+        for k in core:
+            for dx, dy in outward.get(items[k].number, ()):
+                for j in inner[k]:
+                    x, y = items[j].x - items[k].x, items[j].y - items[k].y
+                    x, y = (-y, x) if turned else (x, y)
+                    size = math.hypot(x, y) * math.hypot(dx, dy)
+                    found += max(0.0, (x * dx + y * dy) / size - 0.8) if size else 0.0
+        return found
+
+    if len(core) > 1 and len(core) <= NET and hidden(True) < hidden(False) - 0.05:
+        for k in core:
+            items[k].x, items[k].y = -items[k].y, items[k].x
 
 
 def _mirror(items: list[Item], core: list[int], outward: Outward) -> None:

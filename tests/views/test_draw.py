@@ -4,9 +4,11 @@ import re
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
+import numpy as np
 import pytest
 from build import Build
 
+import bglang
 from bglang.causality.assign import assign_causality
 from bglang.diagnostics import UsageError
 from bglang.expr import var
@@ -144,6 +146,36 @@ def test_nothing_overlaps(graph: BondGraph) -> None:
     assert overlaps(layout) == 0
     assert layout.width < 4000
     assert layout.height < 4000
+
+
+COUPLED = """
+macro Coupling(node a, node b, Real k)
+  J0 force; J1 dv; C spring(C = 1/k); R damper(R = 1);
+bonds
+  a -> force -> b;
+  force -> dv -> spring, damper;
+end Coupling;
+model Chain
+  J1 v[4]; I m[4](each I = 1);
+bonds
+  for i in 1:4 loop v[i] -> m[i]; end for;
+  for i in 1:3 loop Coupling s[i](v[i], v[i+1], k = 100); end for;
+end Chain;
+"""
+
+
+def test_no_bond_runs_through_a_node() -> None:
+    """What hangs on a macro's junction hangs beside the way to the next one."""
+    scene = scene_of(bglang.loads(COUPLED).graph)
+    boxes = place(scene).nodes
+    for line in scene.lines:
+        a, b = boxes[line.tail], boxes[line.head]
+        for k, box in enumerate(boxes):
+            if k in (line.tail, line.head):
+                continue
+            for part in np.linspace(0.0, 1.0, 101):
+                x, y = a.x + part * (b.x - a.x), a.y + part * (b.y - a.y)
+                assert abs(x - box.x) > box.width or abs(y - box.y) > box.height, scene.nodes[k].name
 
 
 def test_frames_hold_what_belongs_to_them() -> None:
