@@ -66,6 +66,7 @@ class EventHandler:
             [k for k, m in enumerate(modes.modes) if m.kind not in ("floor", "segment")], dtype=np.intp
         )
         self._switches = np.array([k for k in modes.continuous if modes.modes[k].kind == "relation"], dtype=np.intp)
+        self._decided = np.sort(np.concatenate([self._switches, self._frictions]))
         self._switch_roots = np.array([modes.first[k] for k in self._switches], dtype=np.intp)
         self._strict = np.array([modes.modes[k].strict for k in self._switches], dtype=bool)
         self._of_states = np.array(
@@ -197,7 +198,7 @@ class EventHandler:
         if known is None:
             return None
         guess = z.copy()
-        guess[self._switches], idle = known
+        guess[self._decided], idle = known
         trial = attempt(guess)
         if trial is None or trial.contradicted or trial.jump > NEAR or not trial.regular:
             return None
@@ -208,7 +209,7 @@ class EventHandler:
             self._expected.clear()
         if not np.array_equal(z, found.z):
             key = left.z[self._usual].tobytes() + z[self._usual].tobytes()
-            self._expected[key] = found.z[self._switches], found.idle
+            self._expected[key] = found.z[self._decided], found.idle
 
     def may_rest(self) -> Flags:
         """Roots that the present modes may hold at zero.  Where they bind states, the rates of algebraic variables say
