@@ -4,9 +4,11 @@ Exit codes: 0 good, 1 the model is wrong, 2 the call is wrong, 3 the solver gave
 """
 
 import argparse
+import re
 import sys
 from collections.abc import Sequence
 from importlib import import_module
+from typing import NoReturn
 
 from bglang import __version__
 
@@ -51,10 +53,33 @@ examples:
 3 the solver gave up (what was computed until then is kept)."""
 
 
+class Parser(argparse.ArgumentParser):
+    """One that says what is wrong with a call in a line or two; `--help` says the rest."""
+
+    def error(self, message: str) -> NoReturn:
+        from bglang.suggest import did_you_mean
+
+        chosen = re.fullmatch(r"(.*)invalid choice: '(.*)' \(choose from (.*)\)", message)
+        unknown = re.fullmatch(r"unrecognized arguments: (.*)", message)
+        meant = ""
+        if chosen:
+            known = re.findall(r"'([^']*)'", chosen[3])
+            meant = did_you_mean(chosen[2], known)
+            message = f"{chosen[1]}there is no `{chosen[2]}`, only {', '.join(f'`{k}`' for k in known)}"
+        elif unknown:
+            first = unknown[1].split()[0].partition("=")[0]
+            meant = did_you_mean(first, self._option_string_actions)
+            message = f"`{unknown[1]}` is too much" if not first.startswith("-") else f"there is no option `{first}`"
+        message = re.sub(r"invalid (?:int|float) value: ", "needs a number, not ", message)
+        print(f"{self.prog}: {message}" + (f"; {meant}" if meant else ""), file=sys.stderr)
+        print(f"`{self.prog} --help` teaches it.", file=sys.stderr)
+        self.exit(2)
+
+
 def parser_for(name: str) -> argparse.ArgumentParser:
     """The parser of one command, made by the module that holds it."""
     module, summary = COMMANDS[name]
-    parser = argparse.ArgumentParser(
+    parser = Parser(
         prog=f"bglang {name}",
         description=summary[0].upper() + summary[1:] + ".",
         formatter_class=argparse.RawDescriptionHelpFormatter,

@@ -67,6 +67,9 @@ def load_model(options: argparse.Namespace, demand: Iterable[str] = ()) -> "Mode
 
     if options.file != "-" and not Path(options.file).exists():
         raise UsageError(f"there is no file `{options.file}`")
+    for folder in options.lib:
+        if not Path(folder).exists():
+            raise UsageError(f"`--lib {folder}`: there is no such folder")
     model = load(
         options.file,
         model=options.model,

@@ -66,10 +66,12 @@ def configure(name: str, parser: argparse.ArgumentParser) -> None:
 
 
 def run(name: str, options: argparse.Namespace) -> int:
-    from bglang.results.names import split_patterns
+    from bglang.results.names import select, split_patterns
 
     mentioned = [*split_patterns(options.vars), *split_patterns(options.plot or "")]
     model = load_model(options, [word for word in mentioned if "*" not in word and "?" not in word])
+    if options.plot and not options.form and not options.dependent:  # a misspelt name is told before the run
+        select([output.name for output in model.compile().outputs], options.plot)
     status = GOOD
     try:
         result = model.simulate(
@@ -93,6 +95,8 @@ def run(name: str, options: argparse.Namespace) -> int:
         if failure.result is None:
             return GAVE_UP
         result, status = failure.result, GAVE_UP
+        if failure.diagnostic.code == "results/write":
+            options.output = None  # the message says what was written
     _after(model.warnings, result, options)
     if options.dependent == "augment" and not options.quiet:
         from bglang.cli.reduction import show_deflections

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from bglang.diagnostics import Report, UsageError, error
 from bglang.elaborate.definitions import Definition
 from bglang.elaborate.hints import did_you_mean
+from bglang.elaborate.kinds import article
 from bglang.elaborate.libraries import Libraries
 from bglang.syntax import ast
 
@@ -30,6 +31,7 @@ def choose_model(
             "models/none",
             "there is no model to run in this file",
             file.classes[0].name_span if file.classes else file.span,
+            label=_why_not(file.classes[0]) if file.classes else "",
             reason="A file needs a `model` at its top that is not partial and that no other model there uses.",
             hint="name one with `--model`, as in `--model Package.Model`."
             if file.classes
@@ -37,6 +39,10 @@ def choose_model(
         )
     )
     return None
+
+
+def _why_not(node: ast.Class) -> str:
+    return "this model is partial" if node.kind == "model" and node.partial else f"this is {article(node.kind)}"
 
 
 def named_model(file: ast.File, model: str, place: "Definition | None", library: Libraries) -> Definition:

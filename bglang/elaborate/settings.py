@@ -7,7 +7,6 @@ from bglang.diagnostics import BglangError, Report, UsageError
 from bglang.elaborate.components import ValueComponent
 from bglang.elaborate.context import Context
 from bglang.elaborate.definitions import Definition
-from bglang.elaborate.hints import did_you_mean
 from bglang.elaborate.laws import NOTHING, find_law
 from bglang.elaborate.modifications import Modification, add_argument
 from bglang.elaborate.objects import (
@@ -24,6 +23,7 @@ from bglang.elaborate.objects import (
 )  # fmt: skip
 from bglang.elaborate.scopes import InstanceScope
 from bglang.source import NOWHERE, Source
+from bglang.suggest import suggest
 from bglang.syntax import ast
 
 Parse = Callable[[Source, Report], ast.File | None]
@@ -172,8 +172,11 @@ def parameter_problem(name: str, component: ValueComponent) -> str:
 def unknown(name: str, ident: str, owner: Any, root: Instance) -> str:
     thing = owner.items[0] if isinstance(owner, Many) and owner.items else owner
     names = thing.names() if thing is not None and hasattr(thing, "names") else root.names()
-    hint = did_you_mean(ident, names)
-    return f"there is no parameter `{name}`" + (f"; {hint}" if hint else "")
+    meant = suggest(ident, names)
+    before = name.rpartition(".")[0]
+    return f"there is no parameter `{name}`" + (
+        f"; did you mean `{before + '.' if before and owner is not None else ''}{meant}`?" if meant else ""
+    )
 
 
 def reach(path: ast.Name, root: Instance) -> Any:

@@ -5,6 +5,7 @@ line and kept as a comment in the source that is written; a file with errors giv
 """
 
 import re
+import sys
 from itertools import pairwise
 
 from bglang.diagnostics import Report, error, warning
@@ -206,6 +207,12 @@ def _graph(reader: _Reader, lines: list[tuple[str, Span]]) -> tuple[list[Node], 
     return nodes, connectors
 
 
+def real(word: str) -> float:
+    """A number as Fortran writes it, `1D5` too; one that is too large becomes the largest there is."""
+    value = float(re.sub("[dD]", "e", word))
+    return max(-sys.float_info.max, min(sys.float_info.max, value))
+
+
 def _node(reader: _Reader, words: list[str], span: Span) -> Node | None:
     kind = words[1][1:2].upper() if len(words) > 1 and re.fullmatch(r"M\wGV", words[1]) else ""
     if len(words) < 5 or not NUMBER.fullmatch(words[2]) or not NUMBER.fullmatch(words[3]):
@@ -223,7 +230,7 @@ def _node(reader: _Reader, words: list[str], span: Span) -> Node | None:
         reader.keep("inactive", f"node `{words[0]}` is not active (ACT = {words[4]}) and is read as if it were", span)
     if len(words) > 5:
         reader.keep("macro", f"node `{words[0]}` belongs to macro `{words[5]}`, which is not kept", span)
-    return Node(words[0], KINDS[kind], float(words[2]), float(words[3]), span)
+    return Node(words[0], KINDS[kind], real(words[2]), real(words[3]), span)
 
 
 def _equations(reader: _Reader, lines: list[tuple[str, Span]]) -> dict[str, NodeEquation]:
@@ -284,7 +291,7 @@ def _equation(
             reader.fail("row", "a parameter needs a number and an index", row_span)
             return None
         if numbers:
-            parameters.append(Parameter(float(re.sub("[dD]", "e", numbers[0])), int(float(numbers[1]))))
+            parameters.append(Parameter(real(numbers[0]), int(real(numbers[1]))))
     if (len(y), len(x), len(parameters)) != counts:
         got = f"{len(y)}, {len(x)} and {len(parameters)}"
         reader.fail(
@@ -355,7 +362,7 @@ def _matrix(
         if not any(numbers):
             x += words
         elif not numbers[0] and all(numbers[1:]):
-            values.setdefault(words[0], []).extend(float(re.sub("[dD]", "e", w)) for w in words[1:])
+            values.setdefault(words[0], []).extend(real(w) for w in words[1:])
         else:
             reader.fail("number", "a row of a matrix is a name and numbers", row_span)
             return None

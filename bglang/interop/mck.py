@@ -5,6 +5,7 @@ columns, of which no two prints agree, so it is read free-format and written in 
 all: every problem is a diagnostic with its line, and nothing half-read is handed on.
 """
 
+import math
 import re
 from collections.abc import Iterator
 
@@ -252,6 +253,8 @@ def _forces(reader: _Reader, dimension: int) -> tuple[float | None, ...]:
             reader.fail("force", f"`{flag}` should be 0 (no source) or 1 (a source)", span)
             return ()
         number = _number(reader, value, value_span, "FORCE INFORMATION")
+        if math.isinf(number):
+            reader.fail("number", f"`{value}` in FORCE INFORMATION is too large", value_span)
         forces.append(number if flag == "1" else None)
     if len(words) != 2 * dimension and not reader.failed:
         reader.fail("dimension", f"FORCE INFORMATION needs {dimension} lines of `0` or `1` and a number", begin)

@@ -3,8 +3,6 @@
 import csv
 import json
 import os
-import struct
-import zlib
 from collections.abc import Mapping, Sequence
 from os import PathLike
 from pathlib import Path
@@ -28,16 +26,24 @@ def load(path: str | PathLike[str]) -> Result:
         return {"csv": _csv, "parquet": _parquet, "mat": _mat, "h5": _h5, "json": _json}[kind](Path(path))
     except UsageError:
         raise
-    except (ValueError, KeyError, TypeError, OSError) as failure:
-        raise UsageError(f"`{os.fspath(path)}` is no {kind} result that can be read: {failure}") from failure
+    except Exception as failure:  # readers of damaged files raise whatever they like, h5py a RuntimeError
+        why = str(failure).split("\n", 1)[0] or type(failure).__name__
+        raise UsageError(f"`{os.fspath(path)}` is no {kind} result that can be read: {why}") from failure
 
 
 def _result(info: Mapping[str, Any], name: str, time: Array, columns: Sequence[Column], values: Array) -> Result:
+    time = np.asarray(time, dtype=np.float64)
+    if not len(time):
+        raise ValueError("it has no rows")
+    if not np.all(np.isfinite(time)):
+        raise ValueError(f"row {int(np.argmin(np.isfinite(time))) + 1} has no time")
+    if np.any(np.diff(time) < 0):
+        raise ValueError(f"time goes back after row {int(np.argmax(np.diff(time) < 0)) + 1}")
     audit = info.get("audit")
     stats = {k: v for k, v in info.get("stats", {}).items() if k != "evaluations"}
     return Result(
         info.get("model", name),
-        Stored(np.asarray(time, dtype=np.float64), columns, np.asarray(values, dtype=np.float64)),
+        Stored(time, columns, np.asarray(values, dtype=np.float64)),
         events=[Event(**e) for e in info.get("events", ())],
         stats=Stats(**stats),
         audit=_audit(audit) if audit else None,
@@ -107,12 +113,8 @@ def _parquet(path: Path) -> Result:
 
 def _mat(path: Path) -> Result:
     from scipy.io import loadmat
-    from scipy.io.matlab import MatReadError
 
-    try:
-        content = loadmat(path)
-    except (MatReadError, zlib.error, struct.error) as failure:  # these are no ValueError
-        raise ValueError(str(failure)) from failure
+    content = loadmat(path)
     texts = [[str(c[0]) if c.size else "" for c in content[key].ravel()] for key in ("names", "units", "descriptions")]
     columns = [Column(*of) for of in zip(*texts, strict=True)]
     info = json.loads(str(content["info"][0])) if content.get("info") is not None and content["info"].size else {}

@@ -1,13 +1,13 @@
-"""Files of results: csv and h5 grow with the run; parquet, mat and json are made at the end from a csv that grew.
+"""Files of results: csv grows with the run; parquet, mat, h5 and json are made at the end, beside a csv that grew.
 
 A writer never leaves half a row: when the disk is full the file is cut back to the last complete row, and the error
-says how far it goes.
+says how far it goes.  What is made at the end is complete or not there.
 """
 
 import json
 import math
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from os import PathLike
 from pathlib import Path
@@ -51,8 +51,6 @@ def open_writer(path: str | PathLike[str], columns: Sequence[Column]) -> Writer:
     end (`finish`), which survives if the run does not."""
     if format_of(path) == "csv":
         return CsvWriter(Path(path), columns)
-    if format_of(path) == "h5":
-        return H5Writer(Path(path), columns)
     return CsvWriter(journal_of(path), columns)
 
 
@@ -65,11 +63,7 @@ def journal_of(path: str | PathLike[str]) -> Path:
 def finish(writer: Writer, path: str | PathLike[str], result: "Result", names: Sequence[str]) -> None:
     """The end of a run: close, and turn a journal into the file that was asked for."""
     writer.close()
-    kind = format_of(path)
-    if kind == "csv":
-        return
-    if kind == "h5":
-        _h5_metadata(Path(path), result)
+    if format_of(path) == "csv":
         return
     save(result, path, names)
     writer.path.unlink(missing_ok=True)
@@ -100,8 +94,11 @@ class CsvWriter:
             while data:
                 data = data[self._file.write(data) :]
         except OSError as failure:
+            done = len(text) - len(data)
+            whole = text.rfind(b"\n", 0, done) + 1 if self._good else 0
+            self.rows += text.count(b"\n", 0, whole)
             with suppress(OSError):  # a device cannot be cut; the first failure is the one to report
-                self._file.truncate(self._good)
+                self._file.truncate(self._good + whole)
             failure.filename = os.fspath(self.path)
             raise
         self._good = self._file.tell()
@@ -125,41 +122,10 @@ def csv_name(name: str) -> str:
     return name
 
 
-class H5Writer:
-    """One data set a variable, named as the variable (a `/` becomes `∕`), unit and description as attributes."""
-
-    def __init__(self, path: Path, columns: Sequence[Column]):
-        from bglang.results.result import needs
-
-        self.path, self.rows = path, 0
-        self._file = needs("h5py", "data").File(path, "w", libver="latest")
-        self._sets = [self._make(c) for c in (Column("time", "s"), *columns)]
-        self._file.flush()
-
-    def _make(self, column: Column) -> Any:
-        made = self._file.create_dataset(column.name.replace("/", "∕"), (0,), "f8", maxshape=(None,), chunks=(1024,))
-        made.attrs["name"] = column.name
-        made.attrs["unit"] = column.unit
-        made.attrs["description"] = column.description
-        made.attrs["order"] = len(self._file)
-        return made
-
-    def write(self, time: Array, values: Array) -> None:
-        end = self.rows + len(time)
-        for k, made in enumerate(self._sets):
-            made.resize((end,))
-            made[self.rows : end] = time if k == 0 else values[:, k - 1]
-        self.rows = end
-        self._file.flush()
-
-    def close(self) -> None:
-        self._file.close()
-
-
 def save(result: "Result", path: str | PathLike[str], names: Sequence[str]) -> None:
     """A whole result at once."""
     kind = format_of(path)
-    if kind in ("csv", "h5"):
+    if kind == "csv":
         columns = _columns(result, names)
         writer = open_writer(path, columns)
         try:
@@ -169,8 +135,8 @@ def save(result: "Result", path: str | PathLike[str], names: Sequence[str]) -> N
                 writer.write(result.time[first : first + step], table[first : first + step])
         finally:
             writer.close()
-        if kind == "h5":
-            _h5_metadata(Path(path), result)
+    elif kind == "h5":
+        _save_h5(result, path, names)
     elif kind == "parquet":
         _save_parquet(result, path, names)
     elif kind == "mat":
@@ -199,11 +165,31 @@ def _columns(result: "Result", names: Sequence[str]) -> list[Column]:
     return [known[n] for n in names]
 
 
-def _h5_metadata(path: Path, result: "Result") -> None:
+def _save_h5(result: "Result", path: str | PathLike[str], names: Sequence[str]) -> None:
+    """One data set a variable, named as the variable (a `/` becomes `∕`), unit and description as attributes."""
+    table = result.values(names)
+
+    def fill(file: Any) -> None:
+        for order, column in enumerate((Column("time", "s"), *_columns(result, names))):
+            values = result.time if order == 0 else table[:, order - 1]
+            made = file.create_dataset(column.name.replace("/", "∕"), data=values, dtype="f8")
+            made.attrs["name"], made.attrs["unit"] = column.name, column.unit
+            made.attrs["description"], made.attrs["order"] = column.description, order
+        file.attrs["bglang"] = json.dumps(_plain(metadata(result)))
+
+    write_h5(path, fill)
+
+
+def write_h5(path: str | PathLike[str], fill: Callable[[Any], None]) -> None:
+    """An h5 file, made in memory: the library brings the process down when its own writing fails."""
     from bglang.results.result import needs
 
-    with needs("h5py", "data").File(path, "r+") as file:
-        file.attrs["bglang"] = json.dumps(_plain(metadata(result)))
+    options = {"libver": "latest", "driver": "core", "backing_store": False}
+    with needs("h5py", "data").File("result.h5", "w", **options) as file:
+        fill(file)
+        file.flush()
+        image = file.id.get_file_image()
+    replace_file(path, lambda part: Path(part).write_bytes(image))
 
 
 def _save_parquet(result: "Result", path: str | PathLike[str], names: Sequence[str]) -> None:

@@ -75,16 +75,17 @@ class Stream:
     def _cannot_write(self, failure: OSError) -> SimulationError:
         writer = self._writer
         assert writer is not None and self._path is not None
-        path, self._writer = writer.path, None
+        path, self._writer = os.fspath(writer.path), None
         writer.close()
+        target = failure.filename if isinstance(failure.filename, str) else path
         rows = self._recorder.rows
         reached = float(rows.t[writer.rows - 1]) if 0 < writer.rows <= rows.count else float("nan")
         return SimulationError(
             error(
                 "results/write",
-                f"cannot write `{os.fspath(path)}`: {failure.strerror or failure}",
+                f"cannot write `{target.removesuffix('.part')}`: {failure.strerror or failure}",
                 NOWHERE,
-                reason=f"It holds {writer.rows} complete rows, up to t = {reached:g}." if writer.rows else "",
+                reason=f"`{path}` holds {writer.rows} complete rows, up to t = {reached:g}." if writer.rows else "",
                 hint="Make room, or write to another disk; fewer variables (--vars) need less.",
             ),
             reached,

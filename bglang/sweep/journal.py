@@ -1,5 +1,6 @@
 """Rows of a sweep on disk while it goes on: a csv that grows, read again when the sweep is called again."""
 
+import csv
 import os
 from collections.abc import Mapping, Sequence
 from os import PathLike
@@ -91,7 +92,7 @@ class Journal:
             try:
                 table = read_csv(os.fspath(path)) if path == self.path else read_table(path)
                 found |= completed(table, self.spec, points)
-            except (UsageError, ValueError, OSError):
+            except (UsageError, ValueError, OSError, csv.Error):
                 continue
         return {key: d for key, d in found.items() if not (retry and d.code)}
 

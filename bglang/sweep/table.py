@@ -15,7 +15,7 @@ from bglang.diagnostics import UsageError
 from bglang.records import dataclass
 from bglang.results.result import needs
 from bglang.results.values import Array
-from bglang.results.write import csv_name, format_of, replace_file
+from bglang.results.write import csv_name, format_of, replace_file, write_h5
 
 Cells: TypeAlias = Array | list[str]
 TEXTS = ("status", "message", "point")
@@ -66,8 +66,11 @@ def read_table(path: str | PathLike[str]) -> Table:
     readers = {"csv": read_csv, "parquet": _read_parquet, "h5": _read_h5, "json": _read_json, "mat": _read_mat}
     try:
         return readers[kind](os.fspath(path))
-    except (ValueError, KeyError, TypeError, OSError) as failure:
-        raise UsageError(f"`{os.fspath(path)}` is no {kind} table that can be read: {failure}") from failure
+    except UsageError:
+        raise
+    except Exception as failure:  # readers of damaged files raise whatever they like
+        why = str(failure).split("\n", 1)[0] or type(failure).__name__
+        raise UsageError(f"`{os.fspath(path)}` is no {kind} table that can be read: {why}") from failure
 
 
 def _is_text(cells: Cells) -> bool:
@@ -130,7 +133,8 @@ def _read_parquet(path: str) -> Table:
 
 def _write_h5(table: Table, path: str) -> None:
     h5py = needs("h5py", "data")
-    with h5py.File(path, "w", libver="latest") as file:
+
+    def fill(file: Any) -> None:
         file.attrs["bglang"] = json.dumps({"model": table.model})
         for order, (name, cells) in enumerate(table.columns.items()):
             kind = h5py.string_dtype() if _is_text(cells) else "f8"
@@ -138,6 +142,8 @@ def _write_h5(table: Table, path: str) -> None:
                 name.replace("/", "∕"), data=np.array(cells, dtype=object if _is_text(cells) else None), dtype=kind
             )
             made.attrs["name"], made.attrs["unit"], made.attrs["order"] = name, table.units.get(name, ""), order
+
+    write_h5(path, fill)
 
 
 def _read_h5(path: str) -> Table:

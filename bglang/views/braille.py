@@ -18,8 +18,9 @@ class Canvas:
 
     def curve(self, x: NDArray[np.float64], y: NDArray[np.float64], number: int) -> None:
         """A line through all points; where values are missing the line breaks."""
-        columns = (x - self.x[0]) / (self.x[1] - self.x[0]) * (2 * self.width - 1)
-        rows = (self.y[1] - y) / (self.y[1] - self.y[0]) * (4 * self.height - 1)
+        with np.errstate(over="ignore", invalid="ignore"):  # ranges as large as numbers are show nothing
+            columns = (x - self.x[0]) / (self.x[1] - self.x[0]) * (2 * self.width - 1)
+            rows = (self.y[1] - y) / (self.y[1] - self.y[0]) * (4 * self.height - 1)
         good = np.isfinite(columns) & np.isfinite(rows)
         for k in range(len(x)):
             if not good[k]:
@@ -30,7 +31,8 @@ class Canvas:
                 self._dot(columns[k], rows[k], number)
 
     def _line(self, x0: float, y0: float, x1: float, y1: float, number: int) -> None:
-        count = int(max(abs(x1 - x0), abs(y1 - y0))) + 2
+        farthest = 8 * sum(self._dots.shape)  # most of a longer line lies outside of the canvas
+        count = int(min(max(abs(x1 - x0), abs(y1 - y0)), farthest)) + 2
         for s in np.linspace(0.0, 1.0, count):
             self._dot(x0 + s * (x1 - x0), y0 + s * (y1 - y0), number)
 

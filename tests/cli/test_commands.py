@@ -54,6 +54,13 @@ def test_version(capsys: pytest.CaptureFixture[str]) -> None:
         (["run", "decay.bg", "--vars", "c.x"], "c.x"),
         (["run", "decay.bg", "--model", "Nope"], "Nope"),
         (["run", "decay.bg", "--limit", "nest=3"], "nest"),
+        (["run", "decay.bg", "--plto", "c.q"], "did you mean `--plot`"),
+        (["run", "decay.bg", "--plot", "c.qq"], "did you mean `c.q`"),
+        (["run", "decay.bg", "--method", "radu"], "did you mean `radau`"),
+        (["run", "decay.bg", "--stop", "long"], "`bglang run --help` teaches it"),
+        (["run", "decay.bg", "more"], "`more` is too much"),
+        (["run", "decay.bg", "--lib", "nowhere"], "no such folder"),
+        (["run", "decay.bg", "--set", "c.c=3"], "did you mean `c.C`"),
         (["plot", "none.csv"], "none.csv"),
         (["linearize", "decay.bg", "--at", "noon"], "noon"),
         (["linearize", "decay.bg", "--in", "leak"], "no source"),
@@ -61,7 +68,8 @@ def test_version(capsys: pytest.CaptureFixture[str]) -> None:
 )
 def test_wrong_calls_exit_with_2(folder: Path, capsys: pytest.CaptureFixture[str], words: list[str], says: str) -> None:
     assert main(words) == 2
-    assert says in capsys.readouterr().err
+    said = capsys.readouterr()
+    assert says in said.err and "final" not in said.out, "told before the run"
 
 
 def test_a_wrong_model_exits_with_1_and_never_with_a_traceback(folder: Path) -> None:

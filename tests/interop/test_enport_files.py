@@ -113,6 +113,12 @@ def test_malformed_files(old: str, new: str, code: str) -> None:
     assert code in [d.code for d in report.errors]
 
 
+def test_numbers_as_fortran_writes_them() -> None:
+    model, report = read(SMALL.replace("M1GV\t-400.\t100.", "M1GV\t-4D2\t1d999", 1))
+    assert model is not None and not report.errors
+    assert any(node.x == -400.0 and 1e300 < node.y < float("inf") for node in model.nodes)
+
+
 def with_spring(equation: str) -> str:
     old = "Y = GAIN ( X, P )  1 1 1\nY list  X list  Parameters  Index\nEVC     QVC     5.0000E+02  0\n"
     assert old in SMALL

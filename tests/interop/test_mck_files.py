@@ -72,6 +72,7 @@ def test_the_two_mass_sample() -> None:
         ("-1.0000E+00;   -1.0000E+00    1.0000E+00;", "-1.0; -5.0 1.0;", "mck/matrix", "-5.0"),
         ("    1.0000E+00;\n  ]\n STIFF", "    -1.0000E+00;\n  ]\n STIFF", "mck/matrix", "-1.0000E+00"),
         ("      2.0000E+00\n", "      2.0E+999\n", "mck/matrix", "2.0E+999"),
+        ("      1          1.0000E+00\n", "      1          1.0000E+999\n", "mck/number", "1.0000E+999"),
         (" END-FILE\n", "", "mck/end", "]"),
         (" STIFFNESS MATRIX", " STUFFNESS MATRIX", "mck/keyword", "STUFFNESS MATRIX"),
         (" HEADING", " HEAD OF IT", None, ""),

@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from bglang.cli import main
 from bglang.results import Result
 
 ROOT = Path(__file__).parents[2]
@@ -109,12 +110,42 @@ def full_disk(size: int) -> Callable[[], None]:
     return limit
 
 
-def test_disk_full_while_results_are_written(model: Path) -> None:
-    out = model.with_name("out.csv")
+@pytest.mark.parametrize("suffix", ["csv", "json", "parquet", "mat", "h5"])
+def test_disk_full_while_results_are_written(model: Path, suffix: str) -> None:
+    """What fits is kept to the last complete row, beside the file where that cannot grow; the message says where."""
+    out = model.with_name(f"out.{suffix}")
     done = clean(call("run", model, "--stop", 50, "--points", 5000, "-o", out, before=full_disk(50_000)))
-    assert done.returncode == 3 and "cannot write" in done.stderr and "rows" in done.stderr
-    kept = Result.load(out)
-    assert len(kept) > 10 and out.stat().st_size <= 50_000 and out.read_bytes().endswith(b"\n")
+    assert done.returncode == 3 and "cannot write" in done.stderr and "wrote" not in done.stderr
+    path = out if suffix == "csv" else out.with_name(f"out.{suffix}.part.csv")
+    kept, line = Result.load(path), len(path.read_bytes().splitlines()[-1])
+    assert f"`{path}` holds {len(kept)} complete rows" in done.stderr
+    assert 50_000 - 3 * line < path.stat().st_size <= 50_000 and path.read_bytes().endswith(b"\n")
+    assert out == path or not out.exists()
+
+
+@pytest.mark.parametrize("suffix", ["json", "parquet", "mat", "h5"])
+def test_disk_full_while_the_file_is_made_at_the_end(model: Path, suffix: str) -> None:
+    """The rows stay in the file beside it, and an older result is not touched."""
+    out = model.with_name(f"out.{suffix}")
+    assert call("run", model, "--quiet", "-o", out, "--vars", "c.q").returncode == 0
+    old = out.read_bytes()
+    script = (
+        "import sys, bglang.results.write as w, errno, os\n"
+        "from pathlib import Path\n"
+        "from bglang.cli import main\n"
+        "rename = os.replace\n"
+        "def full(a, b):\n"
+        "    if str(b).endswith(sys.argv[2]): raise OSError(errno.ENOSPC, 'No space left on device', str(a))\n"
+        "    rename(a, b)\n"
+        "w.os.replace = full\n"
+        "sys.exit(main(['run', sys.argv[1], '-o', sys.argv[2], '--vars', 'c.q', '--quiet']))\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script, str(model), str(out)], capture_output=True, text=True, env=environment()
+    )
+    assert done.returncode == 3 and f"cannot write `{out}`" in done.stderr, done.stderr
+    assert out.read_bytes() == old
+    assert len(Result.load(out.with_name(f"{out.name}.part.csv"))) == 500
 
 
 def test_disk_full_while_the_cache_is_written(model: Path) -> None:
@@ -146,9 +177,10 @@ def test_an_output_that_cannot_be_written(model: Path, out: str) -> None:
 # --- at once --------------------------------------------------------------------------------------------------------
 
 
-def test_two_processes_compile_the_same_model_at_once(model: Path) -> None:
+@pytest.mark.parametrize("number", [2, 6])
+def test_processes_compile_the_same_model_at_once(model: Path, number: int) -> None:
     cache = model.with_name("cache")
-    outs = [model.with_name(f"out{k}.csv") for k in range(3)]
+    outs = [model.with_name(f"out{k}.csv") for k in range(number)]
     running = [
         subprocess.Popen(command("run", model, "--quiet", "-o", out), env=environment(cache), stderr=subprocess.PIPE)
         for out in outs
@@ -193,12 +225,32 @@ def test_damaged_caches_cost_time_only(model: Path, damage: str) -> None:
 
 
 @pytest.mark.parametrize("suffix", ["csv", "json", "parquet", "mat", "h5"])
-def test_truncated_results_are_named(model: Path, suffix: str) -> None:
-    out = model.with_name(f"out.{suffix}")
-    assert call("run", model, "--quiet", "-o", out).returncode == 0
+def test_damaged_results_are_named(model: Path, suffix: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """Cut, and with bytes changed, removed and put in: read back by `table`, `plot` and `compare`."""
+    out, whole, rng = model.with_name(f"out.{suffix}"), model.with_name("whole.csv"), random.Random(4)
+    for path in (out, whole):
+        assert call("run", model, "--quiet", "--points", 30, "-o", path).returncode == 0
     data = out.read_bytes()
-    for part in (0, 1, len(data) // 3, len(data) - 7):
-        out.write_bytes(data[:part])
-        done = clean(call("table", out, "--vars", "c.q", "--every", 100))
-        assert done.returncode in (0, 2), done.stderr
-        assert done.returncode == 0 or f"out.{suffix}" in done.stderr or "c.q" in done.stderr
+    for k in range(60):
+        out.write_bytes(data[: (0, 1, len(data) // 3, len(data) - 7)[k]] if k < 4 else damaged(data, rng))
+        for words in (["table", out, "--every", 9], ["plot", out, "--vars", "c.q"], ["compare", whole, out]):
+            code = main(list(map(str, words)))
+            said = capsys.readouterr().err
+            assert code in (0, 1) or (code == 2 and said.startswith("bglang ")), (k, words, code, said)
+            assert code != 2 or out.name in said or "c.q" in said or "two results" in said, said
+
+
+def damaged(data: bytes, rng: random.Random) -> bytes:
+    spoiled = bytearray(data)
+    at = rng.randrange(len(spoiled))
+    match rng.randrange(4):
+        case 0:
+            del spoiled[at:]
+        case 1:
+            del spoiled[at : at + rng.randint(1, 60)]
+        case 2:
+            spoiled[at:at] = rng.randbytes(rng.randint(1, 8))
+        case _:
+            for _ in range(rng.choice([1, 3, 20])):
+                spoiled[rng.randrange(len(spoiled))] ^= 1 << rng.randrange(8)
+    return bytes(spoiled)
