@@ -25,9 +25,10 @@ from bglang.solve.run import simulate  # noqa: E402
 POINTS = Options(points=5)
 
 
-def started(seed: int) -> BondGraph:
+def started(seed: int, junctions: int | None = None, rings: int = 0) -> BondGraph:
     """A random graph whose storages do not start at rest."""
-    graph, rnd = random_build(seed).graph(), random.Random(seed)
+    built = random_build(seed) if junctions is None else random_build(seed, junctions=junctions, rings=rings)
+    graph, rnd = built.graph(), random.Random(seed)
     elements = []
     for e in graph.elements:
         ports = [
@@ -66,3 +67,16 @@ def test_all_forms_agree(seed: int) -> None:
         for name in reference.names:
             size = max(float(np.abs(reference[name]).max()), 1.0)
             assert result[name] == pytest.approx(reference[name], abs=1e-3 * size), name
+
+
+@pytest.mark.parametrize("seed", [109, 197, *range(2000, 2016)])
+def test_multipliers_on_rings_of_junctions(seed: int) -> None:
+    """Where paths run round and efforts cancel to what rounding leaves, which no start contradicts."""
+    graph = started(seed, 6, rings=1 + seed // 1000)
+    reference = ordinary(graph)
+    if reference is None:
+        return
+    result = prepare_dependent(graph, settle_choice(graph, {}, automatic=False), Report()).run(POINTS, {})
+    for name in reference.names:
+        size = max(float(np.abs(reference[name]).max()), 1.0)
+        assert result[name] == pytest.approx(reference[name], abs=1e-5 * size), name
