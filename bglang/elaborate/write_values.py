@@ -44,8 +44,8 @@ def write_parameters(component: ValueComponent, output: Output) -> None:
         row = rows[place]
         item = bound.items[place] if bound is not None else None
         start = row.start
-        if item is None and start is not None and start.written:
-            item = start.value
+        if item is None and start is not None and (start.written or start.fixed is False):
+            item = start.value if start.written else 0.0
         output.parameters.append(
             ir.Parameter(
                 name, None if text else item, component.type, row.unit, declarator.description, final,

@@ -2,8 +2,8 @@
 
 from bglang.diagnostics import Diagnostic, SourceError, error
 from bglang.equations.system import Row, System, column
-from bglang.expr import call, leaves
-from bglang.records import dataclass
+from bglang.expr import Expr, call, leaves
+from bglang.records import dataclass, replace
 from bglang.solve.explain import first_span, listed
 from bglang.solve.problem import Problem
 
@@ -32,6 +32,13 @@ def plan_starts(problem: Problem) -> Plan:
     free = [i for i in states if fixed[i] is False]
     found = [k for k, known in enumerate(column(system.parameters, "fixed")) if not known]
     parameters = [k for k in found if system.parameters[k].name]
+    varying = set(found)
+    for k, value in enumerate(column(system.parameters, "value")) if found else ():
+        if _reads_any(value, varying):
+            varying.add(k)
+    tied = [i for i in states if fixed[i] is not False and _reads_any(unknowns[i].start, varying)]
+    equations += [replace(_start_equation(problem, i), residual=call("-", ("y", i), unknowns[i].start)) for i in tied]
+    free += tied
     dependents = [
         i for i, kind in enumerate(kinds) if kind == "dependent" and problem.written[i] and fixed[i] is not True
     ]
@@ -62,6 +69,11 @@ def plan_starts(problem: Problem) -> Plan:
             freed.add(slot)
     held = tuple(i for i in states if i not in freed)
     return Plan(held, tuple(equations), tuple(parameters), tuple(checked))
+
+
+def _reads_any(start: Expr, found: set[int]) -> bool:
+    """Whether a start is said in terms of parameters that are still to be found."""
+    return bool(found) and any(leaf[0] == "p" and leaf[1] in found for leaf in leaves(start))
 
 
 def _start_equation(problem: Problem, i: int) -> Row:

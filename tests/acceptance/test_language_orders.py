@@ -84,3 +84,18 @@ def test_of_two_states_that_an_equation_ties_the_one_without_a_start_gives_way(s
     r = simulate(f"model M Real {starts}; equation der(x) + der(y) = -x; y = 2*x; end M;", stop=2.0)
     close(r["x"], np.exp(-r.time / 3))
     close(r["y"], 2 * np.exp(-r.time / 3))
+
+
+@pytest.mark.parametrize(
+    "declared",
+    [
+        "parameter Real a(fixed = false); Real x(start = 1), y = a; equation der(x) = -a*x;",
+        "parameter Real a(fixed = false); Real x(start = a), y = a; equation der(x) = -x;",
+        "parameter Real a(fixed = false, start = 1); Real x(start = 2*a), y = 2*a; equation der(x) = -x;",
+    ],
+)
+def test_a_parameter_to_be_found_may_have_no_guess_and_be_read_by_a_start(declared: str) -> None:
+    r = simulate(f"model M {declared} initial equation der(x) = -3; end M;")
+    close(r["y"], 3 + 0 * r.time)
+    found = -np.log(r["x"][-1] / r["x"][0])
+    close([r["x"][0] * (3 if found > 2 else 1), found], [3, 3 if found > 2 else 1])
