@@ -4,7 +4,7 @@ from collections import Counter
 
 import numpy as np
 
-from bglang.results.record import Audit
+from bglang.results.record import Audit, Event
 from bglang.results.result import Result
 
 FINAL_VALUES, EVENT_KINDS, ENTRIES = 8, 5, 6
@@ -48,16 +48,23 @@ def _seconds(s: float) -> str:
 def _events(result: Result) -> str:
     if not result.stats.events and not result.events:
         return ""
-    counts = Counter((e.relation, e.component) for e in result.events)
+    kinds = [_kind(e) for e in result.events]
+    counts = Counter(kinds)
     lines = [f"  events    {result.stats.events}"]
     for (relation, component), count in counts.most_common(EVENT_KINDS):
-        last = next(e for e in reversed(result.events) if (e.relation, e.component) == (relation, component))
+        last = result.events[len(kinds) - 1 - kinds[::-1].index((relation, component))]
         where = f" of {component}" if component else ""
         change = f", {last.old} -> {last.new}" if last.old or last.new else ""
         lines.append(f"            {count} x {relation}{where}, last at t = {last.time:.6g}{change}")
     if len(counts) > EVENT_KINDS:
         lines.append(f"            … {len(counts) - EVENT_KINDS} more kinds")
     return "\n".join(lines)
+
+
+def _kind(event: Event) -> tuple[str, str]:
+    """What counts as one kind: jumps of one state, whatever their size."""
+    relation, jump, _ = event.relation.partition(" jumps by ")
+    return (f"{relation} jumps", "") if jump else (event.relation, event.component)
 
 
 def _drift(result: Result) -> str:

@@ -5,6 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import bglang
 from bglang.diagnostics import UsageError
 from bglang.results import Column, Event, Result, Stats
 from bglang.results.values import Stored
@@ -86,3 +87,10 @@ def test_summary_fits_on_a_screen() -> None:
         "22 more states",
     ):
         assert part in text, part
+
+
+def test_jumps_of_one_state_are_one_line_of_the_summary() -> None:
+    source = "if time < 0.3 then 0 elseif time < 0.6 then 1 else 3"
+    text = f"model M\n Sf s(f = {source}); I k(I = 1); J1 u; C c(C = 1);\nbonds\n s -> u -> k, c;\nend M;"
+    shown = summary(bglang.loads(text).simulate(stop=1.0))
+    assert shown.count("jumps") == 1 and "2 x k.p jumps, last at t = 0.6, 1 -> 3" in shown
