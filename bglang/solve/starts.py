@@ -36,7 +36,7 @@ def plan_starts(problem: Problem) -> Plan:
     for k, value in enumerate(column(system.parameters, "value")) if found else ():
         if _reads_any(value, varying):
             varying.add(k)
-    tied = [i for i in states if fixed[i] is not False and _reads_any(unknowns[i].start, varying)]
+    tied = [i for i in states if varying and fixed[i] is not False and _reads_any(unknowns[i].start, varying)]
     equations += [replace(_start_equation(problem, i), residual=call("-", ("y", i), unknowns[i].start)) for i in tied]
     free += tied
     dependents = [
