@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from bglang.elaborate.scopes import InstanceScope
 
 _UNSET: Any = object()
+_COMPUTING: Any = object()
 
 
 class ValueComponent:
@@ -96,12 +97,17 @@ class ValueComponent:
                 if literal is not None:
                     self._bound = literal
                     return literal
-            self._bound = None
+            self._bound = _COMPUTING
             binding = self.binding()
-            if binding is not None:
+            if binding is None:
+                self._bound = None
+            else:
                 value = binding.value(self.rank, self.member.ident)
                 self._bound = self._fitting(value, binding.span) if value is not None else None
             self._bound = self._with_members(self._bound)
+        if self._bound is _COMPUTING:  # the shape of the value needs the value
+            self.ctx.report_cycle([self.name], self.span)
+            return None
         bound: Value | None = self._bound
         return bound
 

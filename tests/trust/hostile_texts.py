@@ -53,6 +53,7 @@ REFUSED = {
     "inheritance in a circle": "model A extends B; end A; model B extends A; end B; model M extends A; end M;",
     "inheritance doubled": _doubling(60, "model A0 J1 v; end A0; ", "model ANEXT extends ALAST; extends ALAST; end ANEXT;") + " model M extends A60; end M;",
     "redeclared as itself": "model A replaceable model B = A; B b; end A; model M A a(redeclare model B = A); end M;",
+    "a size in a circle": "model M parameter Real a = 2:b; parameter Real b = c + 1; parameter Real c = a; Real x = a*time; end M;",
     "parameters in a circle": "model M parameter Real a = b; parameter Real b = a; end M;",
     "import circle": "import M.*; import A.B; model M import M; J1 v; I m(I = 1); bonds v -> m; end M;",
     "type circle": "type T = U; type U = T; model M T x = 1; end M;",
