@@ -10,7 +10,7 @@ from bglang.expr.text import text
 from bglang.records import dataclass
 
 WIDTH = 100
-PRINTED = 62
+PRINTED = 52
 """Characters of a formula in one line of a printed page, beside its origin."""
 DIGITS, PRINTED_DIGITS = 7, 6
 """Digits of numbers that are no parameters; data for machines has them all."""
