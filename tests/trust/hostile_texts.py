@@ -86,6 +86,8 @@ REFUSED = {
     "zero in a file name": 'model M R r(f = table(e, "a\\0b")); J1 v; I m(I = 1); bonds v -> r, m; end M;',
     "long file name": 'model M R r(f = table(e, "' + "a/" * 5000 + '")); J1 v; I m(I = 1); bonds v -> r, m; end M;',
     "native code": 'model M FMU x(file = "evil.fmu"); end M;',
+    "rate of its own flow": "model M J1 v; I m(I = 0); R r(R = 1); Se push(e = 3*der(v.f)); bonds push -> v -> m, r; end M;",
+    "rate of its own flow, far": "model M J1 v, w; TF t(m = 2); R r(R = 1), s(f = e^3 + e); Se push(e = 3*der(w.f)); bonds push -> v -> t -> w; v -> r; w -> s; end M;",
 }  # fmt: skip
 
 HARMLESS = {
