@@ -18,14 +18,21 @@ from bglang.expr.walk import rewrite
 from bglang.records import replace
 from bglang.results.record import Audit, EnergyEntry
 from bglang.results.values import Array
+from bglang.solve.collocation import collocated
 from bglang.solve.consistent import Instant
 from bglang.solve.interpolation import Pieces, node_weights
-from bglang.solve.model import DENSE, Flags, Model
+from bglang.solve.model import DENSE, Flags, Model, Numbers
 from bglang.solve.promised import promised_energy
 
 BATCH = 512
 LOW, HIGH = 0.5 - np.sqrt(0.05), 0.5 + np.sqrt(0.05)
 """Inner nodes of Lobatto's rule on [0, 1], which is exact for polynomials of degree five."""
+LOBATTO = np.array([1.0, 1.0, 5.0, 5.0]) / 12.0
+"""Its weights: at both ends, then inside."""
+SHARE = 0.1
+"""The part of what a balance may be off by that its quadrature may be."""
+EFFORT = 1e9
+"""So many multiplications, about, go into intervals that are solved again: a law that conserves nothing has many."""
 PANELS, PER_PANEL = 1024, 8
 ROUNDING = 1e-12
 SEEN = 64
@@ -52,6 +59,11 @@ class EnergyMeter:
         self._nodes: list[tuple[Array, ...]] = []
         self._begins: list[bool] = []
         items = self.system.audit
+        self._allowed = _allowed(tolerance)
+        self._effort = EFFORT
+        kinds = column(items, "kind")
+        self._stores = np.array([kind == "stored" for kind in kinds], dtype=bool)
+        self._signs = np.array([1.0 if kind in ("supplied", "modulation") else -1.0 for kind in kinds])
         self._closed = np.array(present(items, "energy"), dtype=bool)
         self._integral = [k for k, there in enumerate(present(items, "integral")) if there]
         laws = {k: integral[0] for k in self._integral if (integral := items[k].integral) is not None}
@@ -117,13 +129,19 @@ class EnergyMeter:
         last = tuple(part[-1:].copy() for part in (t, *rest))
         joined = (np.diff(t) > 0.0) & ~np.array(self._begins[1:])
         if joined.any():
-            weights, power = self._coarse(t, joined, *rest) if self._large else self._fine(t, joined, *rest)
-            self._work += weights @ power
-            self._turnover += float(np.abs(weights) @ np.abs(power, out=power).sum(axis=1))
+            if self._large:
+                weights, power = self._coarse(t, joined, *rest)
+                self._work += weights @ power
+                self._turnover += float(np.abs(weights) @ np.abs(power, out=power).sum(axis=1))
+            else:
+                work, turnover = self._fine(t, joined, *rest)
+                self._work += work.sum(axis=0)
+                self._turnover += float(turnover.sum())
         self._nodes, self._begins = [last], [True]
 
     def _fine(self, t: Array, joined: Flags, y: Array, d: Array, z: Array) -> tuple[Array, Array]:
-        """Weights and powers of Lobatto's rule on polynomials through the nodes."""
+        """Work and turnover of each interval: Lobatto's rule on polynomials through the nodes, and where these are
+        far from what the model does, the model solved once more."""
         real = np.flatnonzero(joined)
         h = np.diff(t)[real]
         pieces = Pieces(t, y, d, joined, real)
@@ -134,7 +152,44 @@ class EnergyMeter:
         ends = (power[: len(h)] + power[len(h) : 2 * len(h)]) / 2.0
         inner = power[2 * len(h) :]  # between nodes a law may be just outside where it is defined
         power[2 * len(h) :] = np.where(np.isfinite(inner), inner, np.concatenate([ends, ends]))
-        return np.concatenate([h / 12.0, h / 12.0, h * (5.0 / 12.0), h * (5.0 / 12.0)]), power
+        power = power.reshape(4, len(h), -1)
+        work = h[:, None] * np.tensordot(LOBATTO, power, 1)
+        turnover = h * (LOBATTO @ np.abs(power, out=power).sum(axis=2))
+        gaps = self._gaps(t, y, d, z, real, work)
+        part = SHARE * (self._turnover + float(turnover.sum()))
+        doubtful = _worst(np.abs(gaps), part * (EXACT if abs(gaps.sum()) > part * EXACT else self._allowed))
+        cost = max(1.0, (3.0 * y.shape[1]) ** 3)
+        doubtful = doubtful[max(0, len(doubtful) - int(self._effort // cost)) :]
+        self._effort -= len(doubtful) * cost
+        if len(doubtful) and y.shape[1]:
+            at = real[doubtful]
+            again, good = collocated(self.model, t[at], h[doubtful], y[at], (y[at + 1], d[at + 1]), z[at])
+            work[doubtful[good]] = again[good]
+            turnover[doubtful[good]] = np.abs(again[good]).sum(axis=1)
+        return work, turnover
+
+    def _gaps(self, t: Array, y: Array, d: Array, z: Array, real: Numbers, work: Array) -> Array:
+        """What is missing in the balance of each interval, where stored energies are known from the state."""
+        balance = work.copy()
+        if self._closed.any():
+            ends = np.concatenate([real, real + 1])
+            known = self._closed & self._stores
+            energy = self.model.energies(t[ends], y[ends], d[ends], np.concatenate([z[real]] * 2))
+            balance[:, known] = (energy[len(real) :] - energy[: len(real)])[:, known]
+        if self._integral:
+            for k, value in zip(self._integral, self._short_paths(t, y, d, z, real), strict=True):
+                if self._stores[k]:
+                    balance[:, k] = value
+        return np.asarray(balance @ self._signs)
+
+    def _short_paths(self, t: Array, y: Array, d: Array, z: Array, real: Numbers) -> list[Array]:
+        """Integrals of laws over their states from node to node."""
+        width = y[real + 1] - y[real]
+        total = np.zeros((len(real), len(self._integral)))
+        for s, weight in zip((0.0, 1.0, LOW, HIGH), LOBATTO, strict=True):
+            total += weight * self.model.efforts(t[real], y[real] + s * width, d[real], z[real], self._integral)
+        states = [integral[1] for k in self._integral if (integral := self.system.audit[k].integral) is not None]
+        return [total[:, place] * width[:, state] for place, state in enumerate(states)]
 
     @staticmethod
     def _coarse(t: Array, joined: Flags, power: Array) -> tuple[Array, Array]:
@@ -235,7 +290,7 @@ class EnergyMeter:
 
 def imbalance(system: System, audit: Audit, tol: float) -> list[Diagnostic]:
     """The warning about a balance that is off by more than the tolerance explains."""
-    if audit.relative_error <= max(EXACT, 100.0 * tol):
+    if audit.relative_error <= _allowed(tol):
         return []
     from bglang.solve.explain import first_span
 
@@ -249,6 +304,17 @@ def imbalance(system: System, audit: Audit, tol: float) -> list[Diagnostic]:
         component=audit.worst,
     )
     return [found]
+
+
+def _allowed(tolerance: float) -> float:
+    """The part of what was turned over that a balance may be off by."""
+    return max(EXACT, 100.0 * tolerance)
+
+
+def _worst(gaps: Array, allowed: float) -> Numbers:
+    """As few intervals as leave less than `allowed` with the others; the worst one comes last."""
+    order = np.argsort(gaps)
+    return order[np.searchsorted(np.cumsum(gaps[order]), allowed, side="right") :]
 
 
 def _without_modes(system: System, e: Expr) -> Expr:
