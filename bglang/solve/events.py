@@ -10,9 +10,10 @@ from collections.abc import Container, Iterable, Sequence
 import numpy as np
 
 from bglang.diagnostics import Diagnostic, SimulationError, error
-from bglang.equations.system import Assertion, Assign, Reinit, Row, Terminate, WhenBranch, column, present
+from bglang.equations.system import Assertion, Assign, Reinit, Row, Terminate, When, WhenBranch, column, present
 from bglang.expr import leaves
 from bglang.expr.evaluate import Values, evaluate
+from bglang.expr.walk import postorder
 from bglang.records import replace
 from bglang.results.record import Event
 from bglang.solve.assertions import check_assertions
@@ -30,6 +31,8 @@ EXPECTED = 1000
 """So many changes of modes are remembered with what they led to."""
 AHEAD = 1e-6
 """To see where a root goes, the unknowns are moved along their rates by this part of their size."""
+FALLS = 0.01
+"""Behind a pole, a function falls to this part of itself while the unknowns move that little."""
 NEAR = 1e-10
 """A root counts as zero while it is no farther off than this part of the unknowns moves it."""
 
@@ -98,6 +101,7 @@ class EventHandler:
         if samples or struck:
             self._settle(happening, at, z, {})
         self._act(happening, at, initial=True)
+        happening.log[:0] = self._first_changes(happening, at, samples if struck else range(len(at.z)))
         self._switch_off(happening, samples)
         self._rest(happening, at)
         return happening
@@ -115,7 +119,8 @@ class EventHandler:
             for r in roots:
                 k = self.modes.owner[r]
                 z[k] = self.modes.after_root(k, r, left, self.model)
-                self._zone[self.modes.of(k)] = 2.0 * abs(g[r])  # so far from zero the root was left, and its likes
+                if np.isfinite(g[r]):
+                    self._zone[self.modes.of(k)] = 2.0 * abs(g[r])  # so far from zero the root was left, and its likes
         z[list(samples)] = 1.0
         self._settle(happening, left, z, {})
         self._act(happening, left)
@@ -262,6 +267,7 @@ class EventHandler:
         if not near.any():
             return {}
         soon = self._soon(at)[self._first]
+        near &= ~self._at_pole(at, g, soon)
         relations = len(self._relations)
         toward = soon - g
         toward[:relations] = np.where(at.z[self._relations] != 0.0, toward[:relations], -toward[:relations])
@@ -270,6 +276,15 @@ class EventHandler:
         found = {int(k): float(1.0 - at.z[k]) for k in self._relations[leaving[:relations]]}
         found |= {int(k): STICK for k in self._frictions[leaving[relations:]]}
         return found | self._turned_back(at, set(self._relations[near[:relations]].tolist()))
+
+    def _at_pole(self, at: Instant, g: Array, soon: Array) -> Flags:
+        """Functions that come down from a pole on their new side (`1/(x - 1)` just behind x = 1) and do not return."""
+        falls = (soon * g > 0.0) & (np.abs(soon) < FALLS * np.abs(g))
+        if not falls.any():
+            return falls
+        step = self._ahead(at)
+        before = self.model.roots(at.t - step, at.y - step * at.d, at.d, at.z)[self._first]
+        return falls & (before * g < 0.0) & (np.abs(before) < FALLS * np.abs(g))
 
     def _landed(self, left: Instant, at: Instant, g: Array, zone: Array) -> dict[int, float]:
         """Relations whose two sides were apart and are equal since the event, and stay so (a source that is switched
@@ -366,10 +381,21 @@ class EventHandler:
                         raise self._endless(when.branches[fired.index(True)], happening.at.t)
                     done.add(w)
                     branches.append(when.branches[fired.index(True)])
+                    happening.log += self._moment(when, branches[-1], values)
             self._conditions = truth
             if not branches:
                 return
             self._perform(happening, left, branches, values)
+
+    def _moment(self, when: When, branch: WhenBranch, values: Values) -> list[Event]:
+        """The log entry of a `when` that fires at the start or the end because it is that; no mode tells of it."""
+        moments = [name for name, now in (("initial", values.initial), ("terminal", values.terminal)) if now]
+        said = {part[0] for c in branch.conditions for part in postorder(c)}
+        written = not any(isinstance(a, Assign) and a.latch for a in branch.actions)  # not one of the compiler's own
+        return [
+            _entry(values.t, "when", f"{name}()", when.component, branch.span, "false", "true")
+            for name in moments if name in said and written
+        ]  # fmt: skip
 
     def _perform(self, happening: Happening, left: Instant, branches: Sequence[WhenBranch], values: Values) -> None:
         """All actions see the values before any reset; resets act together."""
@@ -415,6 +441,12 @@ class EventHandler:
 
     def _log_modes(self, happening: Happening, left: Instant) -> None:
         happening.log[:0] = self.modes.changes(left.t, left.z, happening.at.z)
+
+    def _first_changes(self, happening: Happening, at: Instant, which: Sequence[int]) -> list[Event]:
+        """What `sample` and `initial()` change; a discrete variable that its own equation gives only begins there."""
+        actions = [a for when in self.system.whens for branch in when.branches for a in branch.actions]
+        latches = {a.mode for a in actions if isinstance(a, Assign) and a.latch}
+        return self.modes.changes(at.t, at.z, happening.at.z, [k for k in which if k not in latches])
 
     def _endless(self, branch: WhenBranch, t: float) -> SimulationError:
         read = [leaf[1] for c in branch.conditions for leaf in leaves(c) if leaf[0] == "z"]

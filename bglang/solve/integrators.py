@@ -319,7 +319,6 @@ class Integrator:
             factorisations=int(table[at.FACTORISATIONS]),
             iterations=int(table[at.ITERATIONS]),
             root_calls=int(table[at.ROOT_CALLS]),
-            poles=int(table[at.POLES]),
         )
 
 

@@ -72,11 +72,11 @@ def test_close_roots_are_one_event_if_wanted(method: str) -> None:
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_poles_are_no_roots(method: str) -> None:
-    integrator = begin(clock(1), method)
-    found = all_roots(integrator, 2.0)
-    assert [(t, roots) for t, roots in found] == [(pytest.approx(math.pi / 3.0, rel=1e-13), ((1, 1),))]
-    assert integrator.statistics.poles == 3  # at 1/2, pi/6 and pi/2
+def test_changes_of_sign_through_poles_are_found_among_the_roots(method: str) -> None:
+    found = all_roots(begin(clock(1), method), 2.0)
+    pole, other, root = math.pi / 6.0, math.pi / 2.0, math.pi / 3.0
+    assert [roots for _, roots in found] == [((0, 1),), ((1, -1),), ((1, 1),), ((1, -1),)]
+    assert [t for t, _ in found] == pytest.approx([0.5, pole, root, other], rel=1e-13)
 
 
 @pytest.mark.parametrize("method", METHODS)

@@ -99,3 +99,19 @@ def test_tables_read_by_waves(argument: str, stop: float) -> None:
     fine = np.linspace(0.0, stop, 200_001)
     assert result["x"][-1] == pytest.approx(np.trapezoid(exact(fine), fine), abs=1e-6)
     assert len(times(result)) < 40
+
+
+def test_what_fires_at_the_start_and_at_the_end_is_in_the_log() -> None:
+    result = bglang.loads(
+        "model M\n Real x(start = 1);  discrete Real k(start = 0), m(start = 0);\nequation\n der(x) = -x;\n"
+        " when sample(0, 0.5) then k = pre(k) + 1; end when;\n when initial() then m = 7; reinit(x, 2); end when;\n"
+        " when terminal() then m = 8; end when;\n annotation(experiment(StopTime = 1.2));\nend M;"
+    ).simulate()
+    log = [(e.time, e.kind, e.relation, e.line, e.old, e.new) for e in result.events]
+    assert [entry for entry in log if entry[1] == "sample"] == [
+        (t, "sample", "sample(0, 0.5)", 5, "false", "true") for t in (0.0, 0.5, 1.0)
+    ]
+    assert [entry[0] for entry in log if entry[2] == "k"] == [0.0, 0.5, 1.0]
+    whens = [(0.0, "when", "initial()", 6, "false", "true"), (1.2, "when", "terminal()", 7, "false", "true")]
+    assert [entry for entry in log if entry[1] == "when"] == whens
+    assert (0.0, "discrete", "m", 2, "0", "7") in log

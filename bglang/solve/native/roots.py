@@ -2,8 +2,8 @@
 
 Each root has a side: the sign that belongs to the present mode.  The step is looked at in several places; where a value
 comes near zero and turns away again, its extremum is looked at too, so that double crossings are seen.  A crossing is
-enclosed by a secant that falls back on bisection, for all roots at once, so that the earliest one is found.  Where the
-values grow instead of shrinking while the enclosure shrinks there is a pole, which is no root.
+enclosed by a secant that falls back on bisection, for all roots at once, so that the earliest one is found.  A change
+of sign through a pole or a jump is one like any other: what is compared is true on one side and false on the other.
 """
 
 from collections.abc import Callable
@@ -21,7 +21,6 @@ from bglang.solve.native.layout import (
     HAVE_BEFORE,
     IGNORED,
     NROOTS,
-    POLES,
     REALS,
     ROOT_ACTIVE,
     ROOT_CALLS,
@@ -41,7 +40,6 @@ from bglang.solve.native.layout import (
 )
 
 EPS = 2.0**-52
-POLE_GROWTH = 8.0
 DIP_SEARCHES = 12
 MOST_PARTS = 100_000
 
@@ -112,13 +110,6 @@ def _secant(c: Table, a: float, b: float) -> float:
     return a + part * (b - a)
 
 
-@jit
-def _is_pole(c: Table, k: int) -> bool:
-    """The ends of the converged enclosure are in G_LOW and G_HIGH, those of the sample in G_LAST and G_NEXT."""
-    before = max(abs(reals(c, G_LAST)[k]), abs(reals(c, G_NEXT)[k]))
-    return min(abs(reals(c, G_LOW)[k]), abs(reals(c, G_HIGH)[k])) > POLE_GROWTH * before
-
-
 def make_scan(dense: Callable[..., None]) -> tuple[Any, Any]:
     """The search on top of a method's dense output."""
 
@@ -130,8 +121,9 @@ def make_scan(dense: Callable[..., None]) -> tuple[Any, Any]:
         c[ROOT_CALLS] += 1
 
     @jit
-    def enclose(c: Table, a: float, b: float) -> tuple[float, float]:
-        """Shrink [a, b] (values in G_LOW and G_HIGH; nothing crossed at a) around the earliest crossing."""
+    def enclose(c: Table, a: float, b: float) -> float:
+        """Shrink [a, b] (values in G_LOW and G_HIGH; nothing crossed at a) around the earliest crossing; the end of it
+        where it has crossed."""
         n, low, high, trial = c[NROOTS], reals(c, G_LOW), reals(c, G_HIGH), reals(c, G_TRY)
         r = reals(c, REALS)
         smallest = 4 * EPS * max(abs(a), abs(r[T]))
@@ -160,7 +152,7 @@ def make_scan(dense: Callable[..., None]) -> tuple[Any, Any]:
                 slow = 3
             if b - a < 0.3 * width:
                 slow = 0
-        return a, b
+        return b
 
     @jit
     def dip(c: Table, k: int, a: float, m: float, b: float) -> float:
@@ -217,25 +209,12 @@ def make_scan(dense: Callable[..., None]) -> tuple[Any, Any]:
 
     @jit
     def settle(c: Table, a: float, b: float, last: float) -> float:
-        """Enclose the crossing between a and b and say what was found: the time, or NaN if it was a pole."""
+        """Enclose the crossing between a and b, note the roots that cross there, and say when."""
         n, r, found, side = c[NROOTS], reals(c, REALS), ints(c, FOUND), ints(c, SIDE)
         high, active = reals(c, G_HIGH), ints(c, ROOT_ACTIVE)
-        low_time, at = enclose(c, a, b)
-        count = 0
+        at = enclose(c, a, b)
         for k in range(n):
-            found[k] = 0
-            if active[k] != 0 and _crossed(c, k, high[k]):
-                if at - low_time < 1e-6 * (b - a) and _is_pole(c, k):
-                    c[POLES] += 1
-                    side[k] = -side[k]
-                else:
-                    found[k] = -side[k]
-                    count += 1
-        if count == 0:
-            r[SCAN_FROM] = at
-            _copy(n, high, reals(c, G_LAST))
-            c[HAVE_BEFORE] = 0
-            return float("nan")
+            found[k] = -side[k] if active[k] != 0 and _crossed(c, k, high[k]) else 0
         if r[ROOT_MERGE] > 0.0 and at < last:
             later = min(at + r[ROOT_MERGE], last)
             values(c, later, reals(c, G_TRY))
@@ -306,17 +285,11 @@ def make_scan(dense: Callable[..., None]) -> tuple[Any, Any]:
                     low = r[SCAN_BEFORE] if before else a
                     _copy(n, reals(c, G_BEFORE) if before else last, reals(c, G_LOW))
                     values(c, t, reals(c, G_HIGH))
-                    at = settle(c, low, t, b)
-                    if at == at:
-                        return at
-                    continue
+                    return settle(c, low, t, b)
             if _any_crossed(c, following):
                 _copy(n, last, reals(c, G_LOW))
                 _copy(n, following, reals(c, G_HIGH))
-                at = settle(c, a, b, b)
-                if at == at:
-                    return at
-                continue
+                return settle(c, a, b, b)
             _copy(n, last, reals(c, G_BEFORE))
             _copy(n, following, last)
             r[SCAN_BEFORE], r[SCAN_FROM] = a, b

@@ -83,7 +83,6 @@ class Statistics:
     factorisations: int
     iterations: int
     root_calls: int
-    poles: int
 
     @property
     def rejected(self) -> int:

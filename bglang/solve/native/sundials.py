@@ -120,7 +120,7 @@ class _Objects:
 
 
 class IdaIntegrator(Integrator):
-    """Roots are IDA's own: a sign change through a pole counts as one, and sides given are not looked at."""
+    """Roots are IDA's own: sides given are not looked at."""
 
     def _load(self) -> None:
         assert self.settings.step is None, "IDA has no fixed step"
@@ -297,5 +297,4 @@ class IdaIntegrator(Integrator):
             factorisations=int(table[at.FACTORISATIONS]),
             iterations=self._count("IDAGetNumNonlinSolvIters"),
             root_calls=int(table[at.ROOT_CALLS]),
-            poles=0,
         )
