@@ -38,9 +38,8 @@ def test_writings_of_one_model_have_one_graph(model: Model, rng: random.Random) 
 
 
 def test_most_random_models_run() -> None:
-    """A sample of a soak.  SECURITY.md tells what long ones still find: in 48 BDF cannot start on a
-    storage that friction holds."""
-    assert sum(check(random_model(seed), seed).ran for seed in (39, 40, 41, 42, 43, 45, 46, 47)) >= 7
+    """A sample of a soak.  SECURITY.md tells what long ones still find."""
+    assert sum(check(random_model(seed), seed).ran for seed in (39, 40, 41, 42, 43, 45, 46, 47, 48)) >= 8
 
 
 def test_every_feature_is_made() -> None:

@@ -40,6 +40,7 @@ from bglang.solve.native.layout import (
     METHOD_REALS,
     MORE_MEMORY,
     NEED_JACOBIAN,
+    NOISE,
     ORDER,
     PREVIOUS,
     RATE,
@@ -219,6 +220,17 @@ def _swing(c: Table) -> float:
 
 
 @jit
+def _only_noise(c: Table, f: Reals) -> bool:
+    """Whether a correction is what rounding makes of each variable, so that none after it can be smaller: rates of what
+    a friction holds are differences of constants, divided by the step."""
+    noise, weight = reals(c, NOISE), reals(c, WEIGHT)
+    for i in range(c[N]):  # noqa: SIM110  (compiled code has no generators)
+        if not abs(f[i]) <= max(noise[i], UNIMPORTANT * weight[i]):
+            return False
+    return True
+
+
+@jit
 def _newton(c: Table, t: float) -> int:
     """Correct the prediction: 0 when converged, else the reason."""
     n, r = c[N], reals(c, REALS)
@@ -262,6 +274,8 @@ def _newton(c: Table, t: float) -> int:
                 continue
             rate = (norm / first) ** (1.0 / (iteration - since))
             if not rate <= SLOW:
+                if _only_noise(c, f):
+                    return 0
                 break
             r[RATE] = rate / (1.0 - rate)
         before = norm
