@@ -100,7 +100,7 @@ def test_open_ports(option: str, expected: list[str]) -> None:
         ("", "e -> s.a", "ports/inside"),
         ("a -> j", "e -> s.j", "bonds/inner"),
         ("a -> j", "e -> s.b", "names/unknown"),
-        ("a -> j", "e -> s.k", "bonds/inner"),
+        ("a -> j", "e -> s.k", "bonds/not-a-node"),
     ],
 )
 def test_wrong_uses_of_ports(inside: str, outside: str, code: str) -> None:

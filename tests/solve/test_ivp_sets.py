@@ -63,7 +63,7 @@ def test_the_multistep_method_keeps_its_order_in_the_transistor_amplifier() -> N
     """Its output magnifies what the states lag behind at low orders: each change of order or step shows as an error."""
     result = bglang.load(FOLDER / "transistor_amplifier.bg").simulate(method="bdf", tol=1e-6, points=3)
     assert result["n[8].e"][-1] == pytest.approx(1.236995868091548, rel=3e-6)
-    assert result.stats.steps < 2500
+    assert result.stats.steps < 8000  # 1901 before noise was judged in one place, which costs steps here
 
 
 def test_ring_modulator() -> None:
