@@ -70,9 +70,10 @@ class NativeKernel:
         ny, nd, np_, nz = self.reach
         assert wide[0] >= ny and wide[1] >= nd and wide[2] >= nz and p.size >= np_, "too few numbers for this kernel"
         (y0, d0, z0, out0), p0 = (a.ctypes.data for a in (*arrays, out)), _contiguous(p).ctypes.data
+        call, more = self._call, self.triple[1:]
+        wy, wd, wz, wout = (8 * width for width in (*wide, self.size))
         for k, time in enumerate(t.tolist()):
-            at = [begin + 8 * k * width for begin, width in zip((y0, d0, z0, out0), (*wide, self.size), strict=True)]
-            self._call(time, at[0], at[1], p0, at[2], *self.triple[1:], at[3])
+            call(time, y0 + k * wy, d0 + k * wd, p0, z0 + k * wz, *more, out0 + k * wout)
         return out
 
 

@@ -38,9 +38,8 @@ ROUNDING = 1e-12
 SEEN = 64
 """So many instants tell how large efforts and flows are."""
 EXACT = 1e-6
-"""The part of what was turned over that a good balance may be off by; so is what the run's tolerance promises."""
-DOUBTFUL = 1e-8
-"""A balance that is off by more is looked at twice: it may be one of rounding errors."""
+"""A balance that is off by more than this part of what was turned over, and than the tolerance, is looked at twice: it
+may be one of rounding errors.  What the run's tolerance promises then counts as that part."""
 
 
 class EnergyMeter:
@@ -278,8 +277,9 @@ class EnergyMeter:
         worst = int(np.argmax(gap))
         error = of["supplied"] + of["modulation"] + jumps - of["stored"] - of["dissipated"]
         scale = max(self._turnover / 2.0, abs(of["stored"]), abs(of["supplied"]), abs(of["dissipated"]))
-        if abs(error) > DOUBTFUL * scale:
-            scale = max(scale, promised_energy(self.model, [*self._seen, last], self.tolerance) / EXACT)
+        good = max(EXACT, self.tolerance)
+        if abs(error) > good * scale:
+            scale = max(scale, promised_energy(self.model, [*self._seen, last], self.tolerance) / good)
         names = (column(items, field) for field in ("element", "domain", "kind"))
         entries = tuple(map(EnergyEntry, *names, energy.tolist(), jump.tolist()))
         name = items[worst].element if gap[worst] > 0.0 else ""
