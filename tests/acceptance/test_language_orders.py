@@ -62,7 +62,7 @@ def test_a_law_with_a_rate_of_its_own_variable_is_an_error(element: str, letter:
 def test_rates_without_end_are_an_error() -> None:
     """They were sought for ever."""
     text = "model M J1 v; I m(I = 1); R r(R = 1); Se s(e = der(der(v.f))); bonds s -> v -> m, r; end M;"
-    assert codes(text) == ["equations/no-derivative"]
+    assert codes(text) == ["equations/derivative-loop"]
 
 
 def test_loops_through_the_members_of_a_vector() -> None:
